@@ -75,8 +75,8 @@ func preferenceText(p *schema.Preference) string {
 
 // countTraining counts a target by the set of ways in which its file refuses the training
 // of models, under the first profile: it shuts out a crawler, or names a policy token and
-// shuts it out, a line in a group says so, for any agent and path, or it names a licence,
-// whose terms nobody has read. e.policies holds the rows of all agents.
+// shuts it out, or a line in a group says so, for any agent and path. A file that does not,
+// and names a licence, counts apart. e.policies holds the rows of all agents.
 func (e *Evaluator) countTraining(stratum string) {
 	var ways [len(summary.Refusals)]bool
 	for i := range e.policies {
@@ -88,10 +88,12 @@ func (e *Evaluator) countTraining(stratum string) {
 			ways[way] = true
 		}
 	}
+	names := false
 	for i := range e.preferences {
 		if way := summary.RefusalByStatement(&e.preferences[i]); way >= 0 {
 			ways[way] = true
 		}
+		names = names || summary.NamesLicence(&e.preferences[i])
 	}
 	var key []string
 	for i, has := range ways {
@@ -105,8 +107,11 @@ func (e *Evaluator) countTraining(stratum string) {
 			e.counts.AddProfile("page_refusal", stratum, 0, "alone")
 		}
 	}
-	e.countDocumentRefusals(stratum, key)
+	e.countDocumentRefusals(stratum, key != nil)
 	if key == nil {
+		if names {
+			e.counts.AddProfile("refusal", stratum, 0, summary.ByTerms)
+		}
 		return
 	}
 	e.counts.AddProfile("refusal_set", stratum, 0, strings.Join(key, "+"))

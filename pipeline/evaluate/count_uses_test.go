@@ -72,7 +72,7 @@ func TestUsesAreCounted(t *testing.T) {
 		{"a signal permits", star + "Content-Signal: ai-train=yes\n", "preference content-signal ai-train allow"},
 		{"a preference on a path", star + "Content-Usage: /a train-ai=n\n", "preference content-usage ai-train disallow; refusal any; refusal content-usage; refusal_set content-usage"},
 		{"orphans state nothing", "Content-Usage: train-ai=n\nContent-Signal: ai-train=no\n" + star, "preference_remark orphan"},
-		{"a licence before any group", "License: https://l.example/\n" + star, "refusal any; refusal license; refusal_set license"},
+		{"a licence before any group", "License: https://l.example/\n" + star, "refusal terms"},
 		{"a licence that is no URL", star + "License: none\n", "preference_remark not_url"},
 		{"a contradiction", star + "Content-Signal: ai-train=no\nContent-Signal: ai-train=yes\n",
 			"preference content-signal ai-train allow; preference content-signal ai-train disallow; preference_remark conflict; refusal any; refusal content-signal; refusal_set content-signal"},
@@ -85,7 +85,7 @@ func TestUsesAreCounted(t *testing.T) {
 		{"no dictionary", star + "Content-Usage: train-ai=n,\n", "preference_remark not_parsed"},
 		{"all ways", "License: https://l.example/\nUser-agent: Trainer\nUser-agent: Trainer-Token\nDisallow: /\n" + star + "Content-Usage: train-ai=n\nContent-Signal: ai-train=no\n",
 			"preference content-signal ai-train disallow; preference content-usage ai-train disallow; preference token ai-train disallow; " +
-				"refusal any; refusal content-signal; refusal content-usage; refusal crawler; refusal license; refusal token; refusal_set crawler+token+content-signal+content-usage+license"},
+				"refusal any; refusal content-signal; refusal content-usage; refusal crawler; refusal token; refusal_set crawler+token+content-signal+content-usage"},
 		{"a template's words", "# BEGIN Cloudflare Managed content\nUser-agent: Finder\nDisallow: /\nUser-agent: Trainer\nDisallow: /a\n# END Cloudflare Managed Content\n",
 			"policy_template Finder google cloudflare-managed; policy_template Finder rfc9309 cloudflare-managed; template cloudflare-managed"},
 		{"comments alone", "# As a condition of accessing this website, you agree to abide by the\n", "body only_comments; template cloudflare-signals"},

@@ -152,15 +152,15 @@ func (e *Evaluator) countDocuments(stratum string) {
 
 // countDocumentRefusals counts a host that was asked for documents by the set of places
 // that refuse the training of models, of which robots.txt is one, and by the pairs of
-// places of which one refuses it and the other permits it, whatever the path. inFile are the
-// ways in which robots.txt does. A License line is none here: its terms count where they were
-// read, and refuse nothing where they were not.
-func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
+// places of which one refuses it and the other permits it, whatever the path. inFile reports
+// whether robots.txt refuses it. Terms that it names count where they were read, and refuse
+// nothing where they were not.
+func (e *Evaluator) countDocumentRefusals(stratum string, inFile bool) {
 	if len(e.found) == 0 {
 		return
 	}
 	refuse, permit := make(map[string]bool), make(map[string]bool)
-	refuse[summary.InRobots] = slices.ContainsFunc(inFile, func(way string) bool { return way != usage.License.String() })
+	refuse[summary.InRobots] = inFile
 	note := func(rows []schema.Preference, place func(*schema.Preference) string) {
 		for i := range rows {
 			p := &rows[i]
@@ -203,7 +203,7 @@ func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
 // namesUnread reports whether a License line of robots.txt names terms that nobody has read.
 func (e *Evaluator) namesUnread() bool {
 	return slices.ContainsFunc(e.preferences, func(p schema.Preference) bool {
-		return p.Mechanism == usage.License.String() && p.Remark == nil && !documents.HasRead(e.found, p.Value)
+		return summary.NamesLicence(&p) && !documents.HasRead(e.found, p.Value)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // neighbours says what differs between a run and the one before it.
@@ -91,7 +92,7 @@ func (n *neighbours) words(k id) (out []string) {
 		if !shuts {
 			add(n.Labels())
 		}
-		if shuts || k.key == "any" {
+		if shuts || k.key == summary.AnyRefusal || k.key == summary.ByTerms {
 			add(n.categories["ai-training"])
 		}
 	}

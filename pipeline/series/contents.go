@@ -216,8 +216,12 @@ func (s *hostSegment) preferenceRow(row *schema.Preference, host int) {
 	if key := summary.PreferenceKey(row); key != "" {
 		s.mark(host, id{metric: "preference", key: key})
 	}
+	refusal := func(key string) { s.mark(host, id{metric: "refusal", profile: s.run.FirstProfile(), key: key}) }
 	if way := summary.RefusalByStatement(row); way >= 0 {
-		s.mark(host, id{metric: "refusal", profile: s.run.FirstProfile(), key: summary.Refusals[way]})
+		refusal(summary.Refusals[way])
+	}
+	if summary.NamesLicence(row) {
+		refusal(summary.ByTerms) // unless it refuses: see addContents
 	}
 }
 
@@ -235,6 +239,7 @@ func (f *figures) isKnown(l usage.Label) bool {
 type refusing struct {
 	ways    [len(summary.Refusals)]int32
 	any     int32
+	byTerms int32
 	byAgent [2][]int // the way of a host that shuts the agent out, -1 for none; the second, by its own group
 }
 
@@ -247,7 +252,7 @@ func (f *figures) newRefusing() *refusing {
 	number := func(way string) int32 {
 		return f.number(id{metric: "refusal", profile: h.run.FirstProfile(), key: way})
 	}
-	r := &refusing{any: number(summary.AnyRefusal)}
+	r := &refusing{any: number(summary.AnyRefusal), byTerms: number(summary.ByTerms)}
 	for i, way := range summary.Refusals {
 		r.ways[i] = number(way)
 	}
@@ -285,6 +290,9 @@ func (f *figures) addContents(list []int32, policies, end string) []int32 {
 		}
 	}
 	if slices.ContainsFunc(list[from:], func(k int32) bool { return slices.Contains(r.ways[:], k) }) {
+		if at := slices.Index(list[from:], r.byTerms); at >= 0 {
+			list = slices.Delete(list, from+at, from+at+1)
+		}
 		list = append(list, r.any)
 	}
 	return list

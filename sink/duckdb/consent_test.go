@@ -310,7 +310,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
-	everywhere := one(t, db, "SELECT format('That is robots.txt alone, where a licence counts whatever its terms are.\\nWith headers, HTML and documents of consent, {:,} of {:,} hosts asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} more name a licence whose terms nobody has read.', "+
+	everywhere := one(t, db, "SELECT format('That is robots.txt alone.\\nWith headers, HTML and documents of consent, {:,} of {:,} hosts asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} more name a licence whose terms nobody has read.', "+
 		"sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, sum(count)::BIGINT, sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), 'robots.txt'))::BIGINT, "+
 		"sum(count) FILTER (key = 'unread')::BIGINT) FROM summary WHERE metric = 'document_refusal'")
 	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, strings.ReplaceAll(everywhere, `\n`, "\n")) {

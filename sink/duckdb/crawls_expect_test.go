@@ -76,6 +76,9 @@ func tally(captures []capture, agents []entry) *tallied {
 			}
 			unknown = unknown || class == "unknown"
 		}
+		if len(ways) == 0 && a.licensed {
+			t.counts[figure{metric: "refusal", profile: profile, key: "terms"}]++
+		}
 		if len(ways) > 0 {
 			slices.Sort(ways)
 			for _, way := range append(slices.Compact(ways), "any") {
@@ -251,7 +254,7 @@ func (h *twelveCrawls) comparable(f figure, chosen []int, i int) string {
 	if i == 0 {
 		return ""
 	}
-	if f.metric == "refusal" && slices.Contains([]string{"crawler", "token", "any"}, f.key) {
+	if f.metric == "refusal" && slices.Contains([]string{"crawler", "token", "any", "terms"}, f.key) {
 		f.category = "ai-training" // whose agents it counts
 	}
 	of := func(c int) (out []entry) {

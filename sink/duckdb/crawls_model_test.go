@@ -55,6 +55,7 @@ type answer struct {
 	body       []string
 	preference []string
 	refuses    []string // AI training, beside the agents that it shuts out
+	licensed   bool     // names a licence
 	remark     []string // about statements of use
 }
 
@@ -107,7 +108,7 @@ var answers = map[string]answer{
 	},
 	"licensed": {
 		status: 200, text: "License: https://www.example.com/licence.xml\nUser-agent: *\nDisallow: /\n", star: "none", feature: []string{"group", "star_group", "rule"},
-		field: []string{"license"}, signal: []string{"license"}, refuses: []string{"license"},
+		field: []string{"license"}, signal: []string{"license"}, licensed: true,
 	},
 	"comments": { // what used to be a 404
 		status: 200, text: "# As a condition of accessing this website, you agree to abide by the\n# content signals.\n", star: "allow", template: "cloudflare-signals", body: []string{"only_comments"},

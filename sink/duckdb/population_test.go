@@ -31,7 +31,7 @@ var pieces = [][]piece{
 		{},
 		{"Content-Signal: ai-train=no\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal ai-train=no"}, remark: []string{"orphan"}}},
 		{"Content-Usage: train-ai=n\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, remark: []string{"orphan"}}},
-		{"License: https://l.example/all.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, refuses: []string{"license"}}},
+		{"License: https://l.example/all.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, licensed: true}},
 		{"# This file is to prevent the crawling and indexing of certain parts\n", answer{also: []string{"drupal"}}},
 		{"# ARTICLE 4 OF THE EUROPEAN UNION DIRECTIVE 2019/790\n", answer{also: []string{"eu-reservation"}}},
 	},
@@ -75,7 +75,7 @@ var pieces = [][]piece{
 	},
 	{
 		{},
-		{"License: https://l.example/one.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, refuses: []string{"license"}}},
+		{"License: https://l.example/one.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, licensed: true}},
 		{"License: on request\n", answer{field: []string{"license"}, remark: []string{"not_url"}}},
 	},
 }
@@ -92,7 +92,7 @@ func (a answer) combined(p piece) answer {
 	named := make(map[string]string)
 	maps.Copy(named, a.named)
 	maps.Copy(named, p.adds.named)
-	a.named = named
+	a.named, a.licensed = named, a.licensed || p.adds.licensed
 	for _, l := range []struct {
 		to   *[]string
 		more []string
@@ -188,7 +188,7 @@ func TestPopulationOfPreferences(t *testing.T) {
 				}
 			}
 		}
-		order := []string{"crawler", "token", "content-signal", "content-usage", "license"}
+		order := []string{"crawler", "token", "content-signal", "content-usage"}
 		ways = append(ways, a.refuses...)
 		slices.SortFunc(ways, func(x, y string) int { return slices.Index(order, x) - slices.Index(order, y) })
 		if ways = slices.Compact(ways); ways != nil {

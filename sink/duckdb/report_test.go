@@ -96,7 +96,10 @@ CREATE OR REPLACE TEMP VIEW named AS SELECT agent, count(*) AS n, count(*) FILTE
 const refusalsOf = `WITH refusals AS (
 	SELECT seq, CASE kind WHEN 'token' THEN 'token' ELSE 'crawler' END AS way FROM policies JOIN (SELECT agent, kind, uses, falls_back_to FROM agents) USING (agent)
 	WHERE class = 'disallow_all' AND CASE kind WHEN 'token' THEN list_contains(uses, 'ai-train') AND (is_explicit OR list_contains(falls_back_to, '*')) ELSE category = 'ai-training' END
-	UNION SELECT seq, mechanism FROM preferences WHERE scope <> 'orphan' AND CASE mechanism WHEN 'license' THEN remark IS NULL WHEN 'token' THEN false ELSE use = 'ai-train' AND preference = 'disallow' END) `
+	UNION SELECT seq, mechanism FROM preferences WHERE scope <> 'orphan' AND mechanism <> 'token' AND use = 'ai-train' AND preference = 'disallow') `
+
+// byTerms are the hosts that refuse in no way of refusalsOf and name a licence.
+const byTerms = `SELECT seq FROM preferences WHERE mechanism = 'license' AND remark IS NULL AND seq NOT IN (SELECT seq FROM refusals)`
 
 // signalReach is whom the content signals of each file bind at best, from the groups in
 // which they stand: a group reaches to the next.
@@ -112,7 +115,7 @@ var numbersOf = map[string]string{
 		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
 		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown
 		FROM fetches JOIN (FROM closings WHERE category = 'ai-training') USING (seq) GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
-	"refusals": refusalsOf + `SELECT ways, count(*) AS hosts FROM (SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS ways
+	"refusals": refusalsOf + `SELECT ways, count(*) AS hosts FROM (SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage'], way)) AS ways
 		FROM refusals GROUP BY seq) GROUP BY ways ORDER BY hosts DESC, ways`,
 	"preferences": `SELECT mechanism || ' ' || use || ' ' || preference AS statement, count(DISTINCT seq) AS files FROM preferences
 		WHERE scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL GROUP BY ALL ORDER BY files DESC, statement`,
@@ -277,9 +280,9 @@ var sentences = map[string][]sentence{
 	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", []string{
 		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
 		shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
-	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in robots.txt, most often %w (%s of hosts)", []string{
+	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in robots.txt, most often %w (%s of hosts); %d more %w a licence, whose terms permit or refuse it", []string{
 		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"), "files()"), "files()", "",
-		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()")}}},
+		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()"), "(" + refusalsOf + "SELECT count(DISTINCT seq) FROM (" + byTerms + "))", ""}}},
 	"preferences": {
 		{"Content-Signal refuses AI training in %s of files and permits it in %s; Content-Usage refuses AI training in %s of files and permits it in %s", []string{
 			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"), shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},

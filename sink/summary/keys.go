@@ -52,12 +52,16 @@ func PreferenceKey(p *schema.Preference) string {
 var ofFile = []string{usage.ContentUsage.String(), usage.ContentSignal.String(), usage.PolicyToken.String()}
 
 // Refusals are the ways in which a host refuses the training of models: the keys of the
-// metric refusal, but for AnyRefusal, in the order in which those of refusal_set name them.
+// metric refusal, but for those below, in the order in which those of refusal_set name them.
 var Refusals = [...]string{"crawler", usage.PolicyToken.String(), usage.ContentSignal.String(),
-	usage.ContentUsage.String(), usage.License.String()}
+	usage.ContentUsage.String()}
 
-// AnyRefusal is the key of hosts that refuse in any way.
-const AnyRefusal = "any"
+// Further keys of the metric refusal: hosts that refuse in any way, and hosts that refuse in
+// none and name a licence, whose terms decide.
+const (
+	AnyRefusal = "any"
+	ByTerms    = "terms"
+)
 
 // AITraining is the category of the crawlers that fetch to train models.
 const AITraining = "ai-training"
@@ -77,16 +81,18 @@ func RefusalByPolicy(a *schema.Agent, isToken, named bool) int {
 }
 
 // RefusalByStatement returns the way of a statement that refuses the training of models,
-// -1 for another one. A licence does, whose terms nobody has read.
+// -1 for another one.
 func RefusalByStatement(p *schema.Preference) int {
 	way := slices.Index(Refusals[2:], p.Mechanism) + 2
-	switch {
-	case way < 2 || p.Scope == Orphan:
-	case p.Mechanism == usage.License.String() && p.Remark == nil:
-		return way
-	case p.Mechanism != usage.License.String() && p.Use != nil && *p.Use == usage.AITrain.String() &&
-		p.Preference != nil && *p.Preference == usage.Refuses.String():
-		return way
+	if way < 2 || p.Scope == Orphan || p.Use == nil || *p.Use != usage.AITrain.String() ||
+		p.Preference == nil || *p.Preference != usage.Refuses.String() {
+		return -1
 	}
-	return -1
+	return way
+}
+
+// NamesLicence reports whether a statement names a licence. The line refuses nothing: the
+// terms of the licence permit or refuse.
+func NamesLicence(p *schema.Preference) bool {
+	return p.Mechanism == usage.License.String() && p.Remark == nil
 }

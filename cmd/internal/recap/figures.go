@@ -132,7 +132,8 @@ func (f *figures) parts(evidence []answer.Evidence) (n int64, parts map[string]i
 // shutting out a crawler.
 func (f *figures) refusing() (said []string) {
 	ways := maps.Clone(f.refusals)
-	delete(ways, "any")
+	delete(ways, summary.AnyRefusal)
+	delete(ways, summary.ByTerms)
 	if len(ways) == 0 || len(ways) == 1 && ways["crawler"] > 0 {
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
-	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -283,9 +282,13 @@ func showShutOut(p *screen.Text, f *figures) {
 		p.Line(text)
 	}
 	if ways := f.refusing(); ways != nil {
-		n := f.refusals["any"]
+		n := f.refusals[summary.AnyRefusal]
 		p.Line(words.Count(n, f.noun) + " " + words.Agree(n, "refuses", "refuse") + " AI training in robots.txt:")
 		p.List(ways)
+	}
+	if n := f.refusals[summary.ByTerms]; n > 0 {
+		p.Line(words.Count(n, "other") + " " + words.Agree(n, "names", "name") + " a licence in robots.txt, whose terms " +
+			"permit or refuse AI training.")
 	}
 	f.showDocumented(p)
 	if len(f.agents) == 0 {
@@ -330,12 +333,8 @@ func (f *figures) showDocumented(p *screen.Text) {
 		}
 	}
 	if hosts > 0 {
-		alone := ""
-		if f.refusals[usage.License.String()] > 0 {
-			alone = ", where a licence counts whatever its terms are"
-		}
-		text := fmt.Sprintf("That is robots.txt alone%s.\nWith headers, HTML and documents of consent, %s of %s asked for them %s AI "+
-			"training,\n%s of them not in robots.txt.", alone, words.Number(refusing), words.Count(hosts, f.noun),
+		text := fmt.Sprintf("That is robots.txt alone.\nWith headers, HTML and documents of consent, %s of %s asked for them %s AI "+
+			"training,\n%s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
 		if n := f.documented[summary.UnreadTerms]; n > 0 {
 			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n), words.Agree(n, "names", "name"))

@@ -125,7 +125,7 @@ func (d *data) documentRefusals() *draw.Figure {
 		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
 			words.Count(hosts, "host")), Names: placesName,
 		Note: "A place counts that refuses the training of models to some agent on some path: robots.txt in any of the " +
-			"ways of the figure on refusals but for a licence that it names, and beside it header and HTML of the front page " +
+			"ways of the figure on refusals, and beside it header and HTML of the front page " +
 			"and the documents that hosts have. A licence counts by the terms in it: where nobody has read them, it refuses " +
 			"nothing here. Documents that nobody names, and defaults that nobody has written, do not count.",
 		Legend: []draw.Legend{{Class: "closed", Name: "in this place alone"},

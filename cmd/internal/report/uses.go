@@ -9,24 +9,27 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // refusals shows in which ways hosts refuse the training of models, and how the ways
 // overlap.
 func (d *data) refusals() *draw.Figure {
 	ways, sets := d.sums.By("refusal", d.profile, counters.Key), d.sums.By("refusal_set", d.profile, counters.Key)
-	anyWay := ways["any"]
+	anyWay, byTerms := ways[summary.AnyRefusal], ways[summary.ByTerms]
 	if anyWay == 0 {
 		return nil
 	}
-	delete(ways, "any")
+	delete(ways, summary.AnyRefusal)
+	delete(ways, summary.ByTerms)
 	f := &draw.Figure{
 		ID: "refusals", Of: "Shares of " + d.bases() + ".",
 		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler counts " +
 			"where the file lets it fetch nothing, by name or by the group for all (*); a policy token, such as " +
 			"Google-Extended, where a group that names it does. " +
 			"A content signal and a usage preference count where a group states them, for any agent and path. A licence " +
-			"counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
+			"that a file names is no way: its terms, which are elsewhere, permit or refuse. Robots.txt alone is covered: " +
+			"no header, no page.",
 		Legend: []draw.Legend{{Class: "closed", Name: "in this way alone"}, {Class: "star", Name: "in this way and others"},
 			{Class: "partly", Name: "in exactly these ways"}},
 		Heads: d.heads(), Names: waysName,
@@ -35,6 +38,10 @@ func (d *data) refusals() *draw.Figure {
 	leading, most, _ := counters.Leading(ways, words.Refusal.Of)
 	f.Title = fmt.Sprintf("%s %s AI training in robots.txt, most often %s (%s)", d.ofBoth(anyWay),
 		d.agree(anyWay, "refuses", "refuse"), leading, words.ShareOf(most, d.hosts, "hosts"))
+	if byTerms > 0 {
+		f.Title += fmt.Sprintf("; %s more %s a licence, whose terms permit or refuse it", words.Number(byTerms),
+			words.Agree(byTerms, "names", "name"))
+	}
 	for _, way := range names {
 		alone := sets[way]
 		f.AddBar(words.Refusal.Of(way), "", draw.Track{

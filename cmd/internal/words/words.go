@@ -272,7 +272,7 @@ var Refusal = Vocabulary{
 	"token":          "by shutting out a policy token",
 	"content-signal": "by a content signal",
 	"content-usage":  "by a usage preference",
-	"license":        "by a licence",
+	"terms":          "perhaps, by the terms of a licence",
 }
 
 // Mechanism has words for the ways to state a preference about use.

@@ -5,6 +5,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -13,7 +14,7 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 	s := subject{
 		column: "way", bases: []string{"hosts", "files"},
 		named: func(way string) string {
-			if way == "any" {
+			if way == summary.AnyRefusal {
 				return "in any way"
 			}
 			return words.Refusal.Of(way)
@@ -27,10 +28,10 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 		return nil
 	}
 	return d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(s, "any", "refuses AI training in robots.txt", "refuse AI training in robots.txt"),
+		ID: "refusals", Title: d.told(s, summary.AnyRefusal, "refuses AI training in robots.txt", "refuse AI training in robots.txt"),
 		Legend: d.twoBases(),
-		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms " +
-			"are not read.",
+		Of: "Shares of hosts. A file may use several ways. One that uses none and names a licence, whose terms permit or " +
+			"refuse it, has a line of its own, and is not among those of any way.",
 	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
