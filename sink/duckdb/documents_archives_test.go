@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -33,10 +34,10 @@ func TestDocumentsOfForeignArchives(t *testing.T) {
 	for _, row := range rows {
 		urls.WriteString(row[0] + "\n")
 	}
-	archive := wget(t, addr, filepath.Join(dir, "all"), urls.String(), "--timeout=3")
-	reads := func(name string, archive string) string {
+	archive := wget(t, addr, filepath.Join(dir, "all"), urls.String(), "--timeout=3", "--warc-cdx")
+	reads := func(name string, archive ...string) string {
 		to := filepath.Join(dir, name)
-		robocensus(t, 0, append(common, "--out", to, "--warc", archive)...)
+		robocensus(t, 0, append(append(common, "--out", to), archive...)...)
 		robocensus(t, 0, "verify", "--out", to, "r")
 		return to
 	}
@@ -54,11 +55,25 @@ func TestDocumentsOfForeignArchives(t *testing.T) {
 			t.Errorf("%s: %d rows are lost\n%s\nand %d should not be there\n%s", table, len(lost), head(lost), len(made), head(made))
 		}
 	}
-	got := reads("whole", archive)
+	got := reads("whole", "--warc", archive)
 	// A soft 404 of a live run, and what never answered, are rows of their own below.
 	same := fmt.Sprintf("(host, document, url) NOT IN (SELECT (host, document, url) FROM read_parquet('%s/documents/run=r/*.parquet') WHERE outcome = 'soft_404' OR outcome = 'unreachable' AND status IS NULL)", out)
-	compared("documents", "host, document, url, status, outcome, content_type, bytes, content_digest, final_url, price, nullif(array_to_string(list_filter(string_split(remark, ','), lambda r: r <> 'no_control'), ','), '') AS remark", same, got)
-	compared("fetches", "host, front_page, front_hops, front_headers", "NOT coalesce(front_page = 'failed', false) AND NOT coalesce(front_page = 'uncaptured', false)", got)
+	index, err := os.ReadFile(filepath.Join(dir, "all.cdx"))
+	must(t, err)
+	indexed := reads("indexed", "--cdx", write(t, filepath.Join(dir, "index.cdx"), strings.ReplaceAll(string(index), dir+"/", "")), "--warc-base", dir)
+	for _, got := range []string{got, indexed} {
+		compared("documents", "host, document, url, status, outcome, content_type, bytes, content_digest, final_url, price, nullif(array_to_string(list_filter(string_split(remark, ','), lambda r: r <> 'no_control'), ','), '') AS remark", same, got)
+		compared("fetches", "host, front_page, front_hops, front_headers", "NOT coalesce(front_page = 'failed', false) AND NOT coalesce(front_page = 'uncaptured', false)", got)
+	}
+	// An index leads to the captures that a reader of the whole archive finds.
+	for _, table := range []string{"documents", "preferences"} {
+		rows := func(dir string) string {
+			return fmt.Sprintf("(SELECT * EXCLUDE seq FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false))", dir, table)
+		}
+		if n := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM (%[1]s EXCEPT ALL %[2]s UNION ALL (%[2]s EXCEPT ALL %[1]s))", rows(got), rows(indexed))); n != "0" {
+			t.Errorf("%s: %s rows differ by an index", table, n)
+		}
+	}
 	db = quick(t, got)
 	for query, want := range map[string]string{
 		"SELECT count(*) FROM documents WHERE outcome = 'soft_404'": "0",
@@ -78,7 +93,7 @@ func TestDocumentsOfForeignArchives(t *testing.T) {
 	for i := range n {
 		files += fmt.Sprintf("http://h%d.example/robots.txt\n", i)
 	}
-	bare := reads("bare", wget(t, addr, filepath.Join(dir, "files"), files))
+	bare := reads("bare", "--warc", wget(t, addr, filepath.Join(dir, "files"), files))
 	if got := one(t, quick(t, bare), "SELECT string_agg(DISTINCT outcome ORDER BY outcome) || ' ' || count(*) FILTER (outcome = 'uncaptured' AND (status IS NOT NULL OR bytes IS NOT NULL)) FROM documents"); got != "not_asked,uncaptured 0" {
 		t.Errorf("of an archive of robots.txt alone: %s", got)
 	}
