@@ -50,13 +50,14 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 			body = a.text
 		}
 		if q.Read != nil && body != nil && a.Status()/100 == 2 {
-			reading = lease.text(4095, nil)
+			reading = lease.text(511, nil)
 			if err := lease.read(q, body, reading); err != nil {
 				got.fail(lease, err)
 				return nil
 			}
 			body.release()
 			body = nil
+			reading.fit()
 		}
 		if f.Error != "" {
 			body = nil

@@ -179,6 +179,9 @@ func (lease *Lease) pause(b *budget, wait time.Duration) bool {
 		return false
 	}
 	lease.giveSlot()
+	if lease.tape != nil {
+		lease.tape.fit() // most hosts in flight wait
+	}
 	if sleep(lease.ctx, wait) != nil {
 		return false
 	}

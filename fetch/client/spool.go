@@ -187,6 +187,22 @@ func (t *text) grow(most int) error {
 	return nil
 }
 
+// fit gives memory back that the text does not need for now.
+func (t *text) fit() {
+	n := len(t.tail)
+	if cap(t.tail)-n <= n/4 {
+		return
+	}
+	t.tail = append(make([]byte, 0, n), t.tail...)
+	if n <= blockBytes {
+		n = 0 // which takes nothing
+	}
+	if more := t.taken - int64(n); more > 0 {
+		t.spool.give(more, nil)
+		t.taken -= more
+	}
+}
+
 // unload writes the whole blocks of the tail to the file.
 func (t *text) unload() error {
 	began := time.Now()

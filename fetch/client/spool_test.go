@@ -172,3 +172,22 @@ func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 		t.Errorf("%d hosts were done after %v: more than %d at once", hosts, took, hosts/rounds)
 	}
 }
+
+// A text that waits takes no more memory than it has bytes, and can be written on.
+func TestATextFits(t *testing.T) {
+	s := newText(newSpool(Backing{}, 1), 4095, nil)
+	var want []byte
+	for i := range 100 {
+		part := bytes.Repeat([]byte{byte(i)}, i*7)
+		if _, err := s.Write(part); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, part...)
+		if s.fit(); cap(s.tail) > len(want)+len(want)/4 {
+			t.Fatalf("%d bytes for a text of %d", cap(s.tail), len(want))
+		}
+	}
+	if got, err := s.bytes(); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, want %d: %v", len(got), len(want), err)
+	}
+}

@@ -167,7 +167,8 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	err = e.write(&e.metadata, &Record{
 		Type: "metadata", ID: capture, Date: c.Start, ContentType: evidenceType, Head: text,
 	})
-	return append(bytes.Clone(e.metadata.Bytes()), e.others.Bytes()...), err
+	// They are kept until the segment is committed.
+	return slices.Concat(e.metadata.Bytes(), e.others.Bytes()), err
 }
 
 // public returns a capture without the secrets that its identities have.
