@@ -487,7 +487,8 @@ func TestCompareCorpus(t *testing.T) {
 func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
-	if r, _ := Relate(a, b, automaton.MaxWork); r != c.Relation && c.Relation != RelationUndecided {
+	if r, _ := Relate(a, b, automaton.MaxWork); r != c.Relation && c.Relation != RelationUndecided &&
+		r != RelationUndecided { // each may prove what the other gives up
 		t.Fatalf("Compare gives %v, Relate %v", c.Relation, r)
 	}
 	for range urls {

@@ -179,9 +179,12 @@ func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) 
 	return e.judges[0].Policy(0), e.judges[1].Policy(0)
 }
 
-// agree reports whether no normalized URL shows a difference after a step.
-// One that people are advised to take must change nothing for google.
+// agree reports whether no normalized URL shows a difference after a step, as far as the
+// bounds let it read. One that people are advised to take must change nothing for google.
 func (e *Explainer) agree(f *file, s *step) bool {
+	if e.spent() {
+		return false
+	}
 	google, parser := e.policies(&f.read)
 	if google.Judge(&e.witness[0]).Value != parser.Judge(&e.witness[1]).Value {
 		return false
