@@ -133,7 +133,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 // A run has its registry once, whichever segment is committed first and however
 // often the run is interrupted.
 func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
-	for name, slow := range map[string]int{"in the first segment": 3, "in the second segment": segmentTargets + 5} {
+	for name, slow := range map[string]int{"in the first segment": 3, "in the second segment": pieceTargets + 5} {
 		t.Run(name, func(t *testing.T) {
 			end := make(chan struct{})
 			c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +143,7 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 					case <-r.Context().Done():
 					}
 				}
-			}, list(segmentTargets*2))
+			}, list(pieceTargets*2))
 			c.Tables = []string{"fetches", "agents"}
 			c.Evaluate.Agents = append(c.Evaluate.Agents, schema.Agent{
 				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: new("X"), Category: "search",
@@ -157,7 +157,7 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 				_, err := Run(ctx, c, &progress)
 				done <- err
 			}()
-			for progress.Snapshot().Committed < segmentTargets {
+			for progress.Snapshot().Written < pieceTargets {
 				select {
 				case err := <-done:
 					t.Fatalf("ended before it was cancelled: %v", err)
@@ -175,7 +175,7 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result.Rows["agents"] != 3 || result.Rows["fetches"] != 2*segmentTargets {
+			if result.Rows["agents"] != 3 || result.Rows["fetches"] != 2*pieceTargets {
 				t.Errorf("rows: %v", result.Rows)
 			}
 			if diff := cmp.Diff([]string{"GPTBot", "Googlebot", "X Images"}, texts(t, c, "agents", "agent")); diff != "" {

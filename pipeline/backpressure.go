@@ -38,36 +38,36 @@ const requestBytes = 56 << 10
 // given bytes of memory.
 func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
-// backpressure decides when the source may open another segment. Many segments are
-// open at once, so that a slow host delays its own segment only. When captures
+// backpressure decides when the source may open another piece. Many pieces are
+// open at once, so that a slow host delays its own piece only. When captures
 // come faster than they are evaluated, the source waits for the evaluators, so
 // that bodies do not pile up.
 type backpressure struct {
 	budgets
 	mu       sync.Mutex
 	change   *sync.Cond
-	open     int   // segments begun and not committed
-	complete int   // open segments that have all their captures
+	open     int   // pieces begun and not written
+	complete int   // open pieces that have all their captures
 	bodies   int64 // bytes of bodies in memory
 	input    int64 // bytes of the targets' texts
-	segments int   // most segments open at once
+	pieces   int   // most pieces open at once
 }
 
 const (
-	// minOpen and maxOpen bound the open segments. Between them, the open
-	// segments hold twenty targets per request in flight: one host in twenty may
-	// hang until its deadline before the segments that wait for such hosts delay
+	// minOpen and maxOpen bound the open pieces. Between them, the open
+	// pieces hold twenty targets per request in flight: one host in twenty may
+	// hang until its deadline before the pieces that wait for such hosts delay
 	// the others. A waiting target takes about 2 KB, a hostile one up to 28 KB.
 	minOpen = 8
 	maxOpen = 128
 )
 
 func newBackpressure(c *Config) *backpressure {
-	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen),
+	g := &backpressure{budgets: budgetsOf(c.Memory), pieces: min(max(20*c.Fetch.Concurrency/pieceTargets, minOpen),
 		maxOpen)}
 	if c.Source.IsStored() {
-		// Each core reads one segment and evaluates another.
-		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
+		// Each core reads one piece and evaluates another.
+		g.pieces = max(2*runtime.GOMAXPROCS(0), minOpen)
 	}
 	g.change = sync.NewCond(&g.mu)
 	if !c.Source.IsStored() {
@@ -76,10 +76,10 @@ func newBackpressure(c *Config) *backpressure {
 	return g
 }
 
-// enter waits until another segment may be opened. It waits for bytes of bodies
-// only while some segment is complete: only evaluation frees them, and until then
+// enter waits until another piece may be opened. It waits for bytes of bodies
+// only while some piece is complete: only evaluation frees them, and until then
 // bodies go to disk. Texts cannot go to disk; for them it waits as long as any
-// segment is open, since open segments fill without a new one.
+// piece is open, since open pieces fill without a new one.
 func (p *backpressure) enter(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -88,7 +88,7 @@ func (p *backpressure) enter(ctx context.Context) error {
 	})()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for ctx.Err() == nil && (p.open >= p.segments || p.complete > 0 && p.bodies > p.held || p.open > 0 &&
+	for ctx.Err() == nil && (p.open >= p.pieces || p.complete > 0 && p.bodies > p.held || p.open > 0 &&
 		p.input > p.texts) {
 		p.change.Wait()
 	}
@@ -121,14 +121,14 @@ func (p *backpressure) hold(bytes int) bool {
 	return true
 }
 
-// filled records that a segment has its last capture.
+// filled records that a piece has its last capture.
 func (p *backpressure) filled() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.complete++
 }
 
-// leave records that a segment is committed and its bodies are freed.
+// leave records that a piece is written and its bodies are freed.
 func (p *backpressure) leave(bodies, input int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,9 +19,9 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// The memory of a segment's captures is counted while they are held. What exceeds
+// The memory of a piece's captures is counted while they are held. What exceeds
 // the limit goes to disk (an earlier copy too), comes back unchanged, and is
-// released once the segment is committed.
+// released once the piece is written.
 func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	c := newConfig(t, nil, "")
 	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "bodies"}
@@ -30,16 +30,16 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	defer run.Close()
 	n := &census{
 		config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate),
-		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
+		pressure: newBackpressure(&c), ready: make(chan *piece, 1),
 	}
 	n.totals = n.shared.NewCounts()
-	s := &segment{}
+	p := &piece{segment: new(segment), alone: true}
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	add := func(host string, capture fetch.Capture) *job {
 		capture.Origin, capture.Start = fetch.Origin{Scheme: "http", Host: host, Port: 80}, now
 		capture.Hops[0].URL = capture.Origin.RobotsURL()
-		j := &job{Target: target.Target{Seq: int64(len(s.jobs) + 1), Capture: &capture}, segment: s, ordinal: len(s.jobs)}
-		s.jobs = append(s.jobs, j)
+		j := &job{Target: target.Target{Seq: int64(len(p.jobs) + 1), Capture: &capture}, piece: p, ordinal: len(p.jobs)}
+		p.jobs = append(p.jobs, j)
 		return j
 	}
 	whole := func(body string) fetch.Capture {
@@ -68,17 +68,17 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 			t.Errorf("%s: %d bytes of bodies are in memory", j.Capture.Origin, held)
 		}
 	}
-	if n.pressure.bodies < 2*1000 || n.pressure.bodies > n.pressure.most || n.pressure.bodies != s.bytes.Load() {
-		t.Errorf("%d bytes are counted, %d of them the segment's", n.pressure.bodies, s.bytes.Load())
+	if n.pressure.bodies < 2*1000 || n.pressure.bodies > n.pressure.most || n.pressure.bodies != p.bytes.Load() {
+		t.Errorf("%d bytes are counted, %d of them the piece's", n.pressure.bodies, p.bytes.Load())
 	}
-	s.text = 7
+	p.text = 7
 	n.pressure.read(7)
-	s.pending.Store(1)
-	must(t, n.done(t.Context(), s))
+	p.pending.Store(1)
+	must(t, n.done(t.Context(), p))
 	close(n.ready)
 	must(t, n.evaluate(t.Context()))
 	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.complete != 0 {
-		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.complete)
+		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d pieces open, %d full", g.bodies, g.input, g.open, g.complete)
 	}
 	var got []string
 	for _, row := range rowsOf[schema.Body](t, c, "bodies") {
@@ -97,11 +97,11 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 	run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}, Configuration: map[string]any{"warc-out": "e.warc.gz"}})
 	must(t, err)
 	defer run.Close()
-	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1)}
+	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *piece, 1)}
 	n.totals = n.shared.NewCounts()
 	n.pressure.most = 0
 	must(t, n.pressure.enter(t.Context()))
-	s := &segment{}
+	p := &piece{segment: new(segment), alone: true}
 	var evidence, bodies []string
 	for i, host := range []string{"a.example", "b.example"} {
 		answer := func(body string) *fetch.Capture {
@@ -109,19 +109,19 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
 		}
 		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
-		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
+		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, piece: p, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
 		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)}, {Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
 		j.Capture.Further = []*fetch.Further{{Body: []byte("body of " + host), Reading: []byte("reading of " + host)}}
 		further := j.Capture.Further[0]
-		s.jobs = append(s.jobs, j)
+		p.jobs = append(p.jobs, j)
 		must(t, n.account(j))
 		if further.Body != nil || further.Reading != nil || j.Capture.Body != nil || j.evidence != nil || j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
 			t.Errorf("%s: something is in memory", host)
 		}
 		evidence, bodies = append(evidence, "evidence of "+host+"\n"), append(bodies, own, other)
 	}
-	s.pending.Store(1)
-	must(t, n.done(t.Context(), s))
+	p.pending.Store(1)
+	must(t, n.done(t.Context(), p))
 	close(n.ready)
 	must(t, n.evaluate(t.Context()))
 	files, err := filepath.Glob(filepath.Join(c.Dir, "_runs", c.Run, "warc", "*"))

@@ -9,18 +9,23 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
-// A segment ends early when its targets reach one of these limits: verdicts on
-// their own URLs, bytes of hosts and URLs as the input has them, bytes of stored
-// bodies. Bodies of the network do not count: their size is not known when the
-// segment is cut.
+// A piece ends early when its targets reach one of these limits: verdicts on their own
+// URLs, bytes of hosts and URLs as the input has them, and bytes of stored bodies where
+// segments do not grow. Bodies of the network do not count: their size is not known when
+// the piece is cut.
 const (
-	segmentVerdicts = 16 << 20
-	segmentText     = 4 << 20
-	segmentStored   = 16 << 20
+	pieceVerdicts = 16 << 20
+	pieceText     = 4 << 20
+	pieceStored   = 16 << 20
 )
 
-// cutter cuts the targets of a volume into segments. Where it cuts depends on the
-// input alone, so that a resumed run has the same segments.
+// mostDoublings bounds the growth of segments, whose evaluation is lost with the process:
+// the largest have 16 pieces.
+const mostDoublings = 4
+
+// cutter cuts the targets of a volume into segments, and these into pieces. Where it cuts
+// depends on the input alone, so that a resumed run has the same segments, and one that
+// re-evaluates the run the same pieces.
 type cutter struct {
 	census *census
 	volume *source.Volume
@@ -28,8 +33,12 @@ type cutter struct {
 	now    *segment // the open segment, nil if none is open
 
 	// Totals of the open segment:
-	targets, urls, text, stored int
-	lines                       int64
+	targets, pieces int
+	lines           int64
+
+	// The open piece, nil if none is open or the segment is committed, and its totals:
+	piece                   *piece
+	held, urls, text, bytes int
 }
 
 // open waits for room and begins a segment.
@@ -40,50 +49,92 @@ func (c *cutter) open(ctx context.Context) (err error) {
 			c.volume.Most)}
 	}
 	c.now = &segment{index: c.next, committed: n.run.Committed(c.next) != nil}
-	c.next, c.targets, c.urls, c.text, c.stored, c.lines = c.next+1, 0, 0, 0, 0, 0
+	c.next, c.targets, c.pieces, c.lines = c.next+1, 0, 0, 0
 	if c.now.committed {
-		return n.checkArchive(c.now.index, c.volume)
-	}
-	if n.rereadable && !n.config.Source.IsStored() {
+		if err := n.checkArchive(c.now.index, c.volume); err != nil {
+			return err
+		}
+	} else if n.rereadable && !n.config.Source.IsStored() {
 		if c.now.captures, err = n.run.Captures(c.now.index); err != nil {
 			return err
 		}
 	}
 	c.now.pending.Store(1)
-	return n.pressure.enter(ctx)
+	return c.openPiece(ctx)
 }
 
-// add counts a target of the open segment.
+// openPiece waits for room and begins a piece of the open segment.
+func (c *cutter) openPiece(ctx context.Context) error {
+	c.pieces, c.held, c.urls, c.text, c.bytes = c.pieces+1, 0, 0, 0, 0
+	if c.now.committed {
+		return nil
+	}
+	c.piece = &piece{segment: c.now, number: len(c.now.pieces)}
+	c.piece.pending.Store(1)
+	c.now.pieces = append(c.now.pieces, c.piece)
+	c.now.pending.Add(1)
+	return c.census.pressure.enter(ctx)
+}
+
+// begin opens what the next target needs. A full piece ends here, and not with its last
+// target: only now it is known not to be the last one of its segment.
+func (c *cutter) begin(ctx, late context.Context) error {
+	switch {
+	case c.now == nil:
+		return c.open(ctx)
+	case !c.isFull():
+		return nil
+	case c.piece != nil:
+		if err := c.census.done(late, c.piece); err != nil {
+			return err
+		}
+	}
+	return c.openPiece(ctx)
+}
+
+// add counts a target of the open piece.
 func (c *cutter) add(t *target.Target) {
 	text := t.TextBytes()
-	c.targets, c.urls, c.text, c.lines = c.targets+1, c.urls+len(t.Paths), c.text+text, c.lines+t.Lines
+	c.targets, c.held, c.urls, c.text = c.targets+1, c.held+1, c.urls+len(t.Paths), c.text+text
+	c.lines += t.Lines
 	if t.Capture != nil {
-		c.stored += len(t.Capture.Body)
+		c.bytes += len(t.Capture.Body)
 	}
-	if !c.now.committed {
-		c.now.text += int64(text)
+	if c.piece != nil {
+		c.piece.text += int64(text)
 		c.census.pressure.read(text)
 	}
 }
 
-// atLimit reports whether the open segment ends here.
-func (c *cutter) atLimit() bool {
+// isFull reports whether the open piece ends here.
+func (c *cutter) isFull() bool {
 	each := len(c.census.config.Evaluate.Agents) * len(c.census.config.Evaluate.Profiles)
-	return c.volume.Most > 1 &&
-		(c.targets == segmentTargets || c.urls*each >= segmentVerdicts || c.text >= segmentText || c.stored >= segmentStored)
+	return c.held == pieceTargets || c.urls*each >= pieceVerdicts || c.text >= pieceText ||
+		c.volume.Most > 1 && !c.census.run.Plan().Growing && c.bytes >= pieceStored
 }
 
-// seal ends the open segment, if there is one. The segment is evaluated when its
-// last capture arrives.
+// atLimit reports whether the open segment ends here.
+func (c *cutter) atLimit() bool {
+	most := 1
+	if c.census.run.Plan().Growing {
+		most <<= min((c.now.index-c.volume.First)/segmentsOfASize, mostDoublings)
+	}
+	return c.volume.Most > 1 && c.pieces == most && c.isFull()
+}
+
+// seal ends the open segment, if there is one. It is committed when its last piece is
+// evaluated.
 func (c *cutter) seal(ctx context.Context) error {
-	s := c.now
+	s, last := c.now, c.piece
 	if s == nil {
 		return nil
 	}
-	c.now = nil
+	c.now, c.piece = nil, nil
 	s.archive = c.volume.Archive()
 	if s.committed {
 		return c.census.passOver(s.index, c.targets, c.lines)
 	}
-	return c.census.done(ctx, s)
+	s.pending.Add(-1)
+	last.alone = len(s.pieces) == 1
+	return c.census.done(ctx, last)
 }

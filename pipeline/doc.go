@@ -1,15 +1,16 @@
 // Package pipeline runs a census: it reads a source, fetches what the source has
 // no capture of, evaluates the captures, and commits the rows.
 //
-//	source ─► cutter ─► fetch ─► segment full ─► evaluate ─► commit
+//	source ─► cutter ─► fetch ─► piece full ─► evaluate ─► last piece: commit
 //	             (stored captures skip fetch)
 //
 // Package source yields targets in the order of the input. The cutter cuts them
-// into segments of a bounded number of targets. A goroutine fetches each target
-// as soon as the client has a slot for it. When every target of a segment has its
-// capture, an evaluator makes its rows, in the order of the input, and commits
-// the segment's parts. A slow host therefore delays its own segment only, and
-// memory holds the captures of a bounded number of open segments.
+// into pieces of a bounded number of targets, and consecutive pieces make a segment: one
+// piece at first, more as a run grows, so that a long list has few parts. A goroutine
+// fetches each target as soon as the client has a slot for it. When every target of a
+// piece has its capture, an evaluator makes its rows, in the order of the input. A slow
+// host therefore delays its own piece only, and memory holds the captures of a bounded
+// number of open pieces. The evaluator of a segment's last piece commits the segment.
 //
 // The same source is cut into the same segments each time, so resuming re-reads
 // the source and skips committed segments.

@@ -270,7 +270,7 @@ func TestCountersByLabelOfParts(t *testing.T) {
 // A run that ends after its first segment and is resumed counts by label as the whole does, and
 // the reports of what it has until then are its own.
 func TestCountersByLabelAfterAResume(t *testing.T) {
-	p := newLabelled(t, segmentTargets+60, 9)
+	p := newLabelled(t, pieceTargets+60, 9)
 	c := p.config(t)
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
@@ -294,8 +294,8 @@ func TestCountersByLabelAfterAResume(t *testing.T) {
 			policies += n.N
 		}
 	}
-	if hosts != segmentTargets || policies != segmentTargets {
-		t.Errorf("a segment of %d has %d hosts and %d policies of GPTBot by cdn", segmentTargets, hosts, policies)
+	if hosts != pieceTargets || policies != pieceTargets {
+		t.Errorf("a segment of %d has %d hosts and %d policies of GPTBot by cdn", pieceTargets, hosts, policies)
 	}
 
 	c.Resume = true

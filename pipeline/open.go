@@ -37,16 +37,16 @@ type census struct {
 	shared     *evaluate.Shared
 	totals     *summary.Counts
 	pressure   *backpressure
-	ready      chan *segment // segments that have all their captures
-	lines      *hostLines    // nil for none
-	evidence   *evidence     // nil for none
+	ready      chan *piece // pieces that have all their captures
+	lines      *hostLines  // nil for none
+	evidence   *evidence   // nil for none
 	progress   *Progress
 }
 
 func newCensus(c Config, progress *Progress) *census {
 	n := &census{
 		config: c, began: time.Now(), earlier: progress.Snapshot().Earlier, progress: progress,
-		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
+		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *piece, 1),
 	}
 	n.totals = n.shared.NewCounts()
 	n.evidence = newEvidence(&n.config)

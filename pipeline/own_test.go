@@ -66,7 +66,7 @@ func TestASegmentEndsByItsText_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments, err := filepath.Glob(filepath.Join(c.Dir, "_runs", c.Run, "segments", "*"))
-	if err != nil || len(segments) != hosts*urls*long/segmentText+1 {
+	if err != nil || len(segments) != hosts*urls*long/pieceText+1 {
 		t.Errorf("%d segments, %v", len(segments), err)
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "_runs", c.Run, "manifest.json")); err != nil {

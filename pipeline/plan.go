@@ -27,6 +27,7 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 	p := journal.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: configuration, Adjustable: adjustable,
 		Tables: c.Tables, Shards: c.Source.Shard.Count,
+		Growing:  c.Spool == "" && c.Source.Shard.Count <= 1, // what a spool holds is joined when it is sent
 		Profiles: c.Evaluate.ProfileNames(), ProfileFields: c.Evaluate.ProfileFields(), AsOf: c.AsOf,
 	}
 	if s == nil {

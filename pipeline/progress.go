@@ -36,7 +36,7 @@ type Snapshot struct {
 	Done        int64 // lines of the input; targets if there is a limit
 	Fetched     int64
 	Earlier     int64 // those of Fetched that earlier processes of the run have fetched
-	Committed   int64 // targets whose segment is in the tables
+	Written     int64 // targets whose rows are written; they count once their segment is committed
 	Rejected    int64
 	Answered    int64 // 2xx
 	ClientError int64 // 4xx
@@ -93,7 +93,7 @@ func (p *Progress) sourceEnds(targets int64) {
 }
 
 func (p *Progress) rejected(n int64) { p.count(func(now *Snapshot) { now.Rejected += n }) }
-func (p *Progress) committed(n int)  { p.count(func(now *Snapshot) { now.Committed += int64(n) }) }
+func (p *Progress) written(n int)    { p.count(func(now *Snapshot) { now.Written += int64(n) }) }
 
 // read counts bytes of archives. Their progress is measured in bytes, that of lists in
 // lines.
@@ -103,7 +103,7 @@ func (p *Progress) read(bytes int64) { p.count(func(now *Snapshot) { now.Done +=
 func (p *Progress) passedOver(targets int, lines int64) {
 	p.count(func(now *Snapshot) {
 		n := int64(targets)
-		now.Fetched, now.Earlier, now.Committed, now.Done = now.Fetched+n, now.Earlier+n, now.Committed+n, now.Done+lines
+		now.Fetched, now.Earlier, now.Written, now.Done = now.Fetched+n, now.Earlier+n, now.Written+n, now.Done+lines
 	})
 }
 

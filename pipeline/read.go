@@ -51,15 +51,13 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 	}
 	c := &cutter{census: n, volume: v, next: v.First}
 	err := v.Read(ctx, func(t target.Target) error {
-		if c.now == nil {
-			if err := c.open(ctx); err != nil {
-				return err
-			}
+		if err := c.begin(ctx, late); err != nil {
+			return err
 		}
 		c.add(&t)
-		if !c.now.committed {
+		if c.piece != nil {
 			t.Labels = n.source.LabelsOf(&t)
-			if err := take(&job{Target: t, segment: c.now, ordinal: len(c.now.jobs)}); err != nil {
+			if err := take(&job{Target: t, piece: c.piece, ordinal: c.targets - 1}); err != nil {
 				return err
 			}
 		}
@@ -83,7 +81,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 // A capture that is stored, or that an earlier process of the run saved, is not
 // fetched again.
 func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
-	s, count := j.segment, n.progress.fetched
+	p, count := j.piece, n.progress.fetched
 	if j.Capture == nil {
 		count = n.progress.found
 		if err := n.savedCapture(j); err != nil {
@@ -91,7 +89,7 @@ func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *
 		}
 	}
 	if j.Capture != nil {
-		s.jobs = append(s.jobs, j)
+		p.jobs = append(p.jobs, j)
 		count(j.Capture, j.Lines)
 		return n.account(j)
 	}
@@ -99,8 +97,8 @@ func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *
 	if err != nil {
 		return err
 	}
-	s.jobs = append(s.jobs, j)
-	s.pending.Add(1)
+	p.jobs = append(p.jobs, j)
+	p.pending.Add(1)
 	fetching.Go(func() error { return n.fetch(late, lease, j) })
 	return nil
 }
@@ -140,7 +138,7 @@ func (n *census) fetch(ctx context.Context, lease *client.Lease, j *job) error {
 	}
 	done()
 	done = func() {}
-	return n.done(ctx, j.segment)
+	return n.done(ctx, j.piece)
 }
 
 // account counts the memory of a job's capture. Bodies that do not fit go to
@@ -152,7 +150,7 @@ func (n *census) account(j *job) error {
 	j.part()
 	weight := j.Capture.Weight()
 	n.pressure.weigh(weight)
-	j.segment.bytes.Add(int64(weight))
+	j.piece.bytes.Add(int64(weight))
 	bodies := j.bodies()
 	j.spilled = make([]*place, len(bodies))
 	for i, body := range bodies {
@@ -160,11 +158,11 @@ func (n *census) account(j *job) error {
 			continue // from disk, no body would come back as an empty one
 		}
 		if n.pressure.hold(len(*body)) {
-			j.segment.bytes.Add(int64(len(*body)))
+			j.piece.bytes.Add(int64(len(*body)))
 			continue
 		}
 		var err error
-		if j.spilled[i], err = j.segment.spill.put(n.run.Scratch, *body); err != nil {
+		if j.spilled[i], err = j.piece.spill.put(n.run.Scratch, *body); err != nil {
 			return err
 		}
 		*body = nil
@@ -180,14 +178,14 @@ func (e *LocalError) Error() string {
 }
 func (e *LocalError) Unwrap() error { return e.Err }
 
-// done records that a segment waits for one capture less.
-func (n *census) done(ctx context.Context, s *segment) error {
-	if s.pending.Add(-1) > 0 {
+// done records that a piece waits for one capture less.
+func (n *census) done(ctx context.Context, p *piece) error {
+	if p.pending.Add(-1) > 0 {
 		return nil
 	}
 	n.pressure.filled()
 	select {
-	case n.ready <- s:
+	case n.ready <- p:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

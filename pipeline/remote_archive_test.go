@@ -203,7 +203,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 // Resuming does not ask for an archive again whose segments are all committed, and
 // refuses one that was replaced since some were.
 func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
-	files := map[string][]byte{"/a.warc": crawlOf("a", 50), "/b.warc": crawlOf("b", segmentTargets+50)}
+	files := map[string][]byte{"/a.warc": crawlOf("a", 50), "/b.warc": crawlOf("b", pieceTargets+50)}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
 		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Remote: remote.Limits{AtOnce: 1},
@@ -239,7 +239,7 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	server.trouble, server.asked = nil, nil
 	replaced := c
 	c.Resume, replaced.Resume = true, true
-	files["/b.warc"] = append(crawlOf("b", segmentTargets+50), "\r\n"...)
+	files["/b.warc"] = append(crawlOf("b", pieceTargets+50), "\r\n"...)
 	if _, err := Run(t.Context(), replaced, new(Progress)); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "b.warc was replaced") {
 		t.Errorf("resuming with another archive: %v", err)
 	}
@@ -248,7 +248,7 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := int64(segmentTargets + 100); result.Targets != want {
+	if want := int64(pieceTargets + 100); result.Targets != want {
 		t.Errorf("%d targets, want %d", result.Targets, want)
 	}
 	for _, asked := range server.asked {

@@ -61,7 +61,8 @@ func (n *census) checkArchive(index int, v *source.Volume) error {
 // saveCapture saves a job's capture on disk until its segment is committed, in case
 // this process dies.
 func (n *census) saveCapture(j *job) error {
-	if j.segment.captures == nil {
+	captures := j.piece.segment.captures
+	if captures == nil {
 		return nil
 	}
 	encoded, err := j.Capture.MarshalBinary()
@@ -69,16 +70,17 @@ func (n *census) saveCapture(j *job) error {
 		return fmt.Errorf("save the capture of %s: %w", j.Capture.Origin, err)
 	}
 	size := binary.AppendUvarint(nil, uint64(len(encoded)))
-	return j.segment.captures.Keep(j.ordinal, size, encoded, j.evidence)
+	return captures.Keep(j.ordinal, size, encoded, j.evidence)
 }
 
 // savedCapture gives a job without a capture the one that an earlier process of the
 // run saved, if there is one and it can be decoded.
 func (n *census) savedCapture(j *job) error {
-	if j.segment.captures == nil {
+	captures := j.piece.segment.captures
+	if captures == nil {
 		return nil
 	}
-	saved, err := j.segment.captures.Find(j.ordinal)
+	saved, err := captures.Find(j.ordinal)
 	if err != nil || saved == nil {
 		return err
 	}

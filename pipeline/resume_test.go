@@ -42,7 +42,7 @@ func stopAfterOne(t *testing.T, c Config, progress *Progress) {
 
 // Resuming asks all hosts except those of committed segments.
 func TestResumeAsksEachHostOnce(t *testing.T) {
-	const n = segmentTargets + 3
+	const n = pieceTargets + 3
 	var progress Progress
 	var mu sync.Mutex
 	asked := make(map[string]int)
@@ -52,7 +52,7 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 		mu.Unlock()
 		var i int
 		fmt.Sscanf(r.Host, "h%d.", &i)
-		for i >= segmentTargets && progress.Snapshot().Committed < segmentTargets && r.Context().Err() == nil {
+		for i >= pieceTargets && progress.Snapshot().Written < pieceTargets && r.Context().Err() == nil {
 			time.Sleep(time.Millisecond) // lets segment 0 be committed first
 		}
 		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
@@ -91,7 +91,7 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 // interrupted, and no committed part is written again.
 func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	var archive strings.Builder
-	const n = segmentTargets + 3
+	const n = pieceTargets + 3
 	for i := range n {
 		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
 	}
@@ -115,8 +115,8 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	if result.Targets != n {
 		t.Errorf("%d targets, want %d", result.Targets, n)
 	}
-	if result.Earlier != segmentTargets {
-		t.Errorf("%d captures were judged earlier, want %d", result.Earlier, segmentTargets)
+	if result.Earlier != pieceTargets {
+		t.Errorf("%d captures were judged earlier, want %d", result.Earlier, pieceTargets)
 	}
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the part of segment 0 is written again: %v", err)
@@ -172,7 +172,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	captures, err := run.Captures(0)
 	must(t, err)
 	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []answer.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
-	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: target.Target{Capture: &kept}, segment: &segment{captures: captures}}))
+	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: target.Target{Capture: &kept}, piece: &piece{segment: &segment{captures: captures}}}))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)
 	must(t, err)
@@ -181,7 +181,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	n := &census{config: c, run: run}
 	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
-		j := &job{Target: target.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{captures: captures}}
+		j := &job{Target: target.Target{Candidates: []fetch.Origin{originOf(t, host)}}, piece: &piece{segment: &segment{captures: captures}}}
 		must(t, n.savedCapture(j))
 		if (j.Capture != nil) != want {
 			t.Errorf("%s gets the answer of http://a.example: %v", host, j.Capture != nil)

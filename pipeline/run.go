@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"sync/atomic"
@@ -81,7 +82,7 @@ type job struct {
 	spilled  []*place // where the bodies lie on disk, nil if in memory
 	same     []int    // answers to identities whose body is the host's own
 	evidence []byte   // WARC records of its fetch; nil unless the run keeps them
-	segment  *segment
+	piece    *piece
 	ordinal  int // index within the segment
 }
 
@@ -118,17 +119,28 @@ func (j *job) join() {
 	}
 }
 
-// segment is a bounded number of jobs, in the order of the input.
+// segment is what is committed together: consecutive pieces.
 type segment struct {
 	index     int
-	committed bool // an earlier process committed it; it has no jobs
-	jobs      []*job
-	pending   atomic.Int64   // jobs without a capture, plus one until it is sealed
+	committed bool // an earlier process committed it; it has no pieces
+	pieces    []*piece
+	pending   atomic.Int64   // pieces that are not evaluated, plus one until it is sealed
 	captures  *captures.File // kept for a later process, nil if none can resume
-	spill     spill
-	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
-	text      int64        // bytes of the targets' texts
 	archive   *journal.ArchiveRecord
+}
+
+// piece is a bounded number of jobs of a segment, in the order of the input, which an
+// evaluator takes together.
+type piece struct {
+	segment *segment
+	number  int
+	alone   bool // it is all of its segment
+	jobs    []*job
+	pending atomic.Int64 // jobs without a capture, plus one until it ends
+	spill   spill
+	bytes   atomic.Int64    // memory of the captures: bodies, hops, headers
+	text    int64           // bytes of the targets' texts
+	note    json.RawMessage // of its evaluation
 }
 
 // Run makes the census, or the shard c.Source.Shard of it. It returns when every target is
@@ -186,16 +198,16 @@ func (n *census) work(ctx context.Context) error {
 	return err
 }
 
-// evaluate commits segments as they become ready.
+// evaluate evaluates pieces as they become ready.
 func (n *census) evaluate(ctx context.Context) error {
 	e := n.shared.Evaluator()
 	for {
 		select {
-		case s, ok := <-n.ready:
+		case p, ok := <-n.ready:
 			if !ok {
 				return nil
 			}
-			if err := n.commit(ctx, e, s); err != nil {
+			if err := n.commit(ctx, e, p); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -204,25 +216,32 @@ func (n *census) evaluate(ctx context.Context) error {
 	}
 }
 
-// commit writes a segment's rows and commits its parts. It stops between targets
-// when ctx ends: hostile files may take minutes.
-func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) error {
-	defer s.spill.close()
-	out, err := n.run.Segment(s.index)
+// commit writes a piece's rows, and commits the segment with its last piece. It stops
+// between targets when ctx ends: hostile files may take minutes.
+func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, p *piece) error {
+	defer p.spill.close()
+	s := p.segment
+	begin := func() (*sink.Segment, error) { return n.run.Piece(s.index, p.number) }
+	if p.alone {
+		begin = func() (*sink.Segment, error) { return n.run.Segment(s.index) }
+	}
+	out, err := begin()
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	out.Targets, out.Archive = int64(len(s.jobs)), s.archive
+	if out.Targets = int64(len(p.jobs)); p.alone {
+		out.Archive = s.archive
+	}
 	var counts *summary.Counts
-	if n.evidence != nil {
+	if n.evidence != nil && p.number == 0 {
 		var info []byte
 		if info, err = n.evidence.begin(); err == nil {
 			err = out.WriteWARC(info)
 		}
 	}
 	if err == nil {
-		counts, err = e.Segment(out, s.targets(ctx, out))
+		counts, err = e.Segment(out, p.targets(ctx, out))
 	}
 	if err == nil {
 		err = out.Commit()
@@ -233,20 +252,31 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 	if err := n.totals.Merge(counts); err != nil {
 		return err
 	}
-	n.progress.committed(len(s.jobs))
-	n.pressure.leave(s.bytes.Load(), s.text)
-	return nil
+	n.progress.written(len(p.jobs))
+	n.pressure.leave(p.bytes.Load(), p.text)
+	if p.note = out.Note; p.alone || s.pending.Add(-1) > 0 {
+		return nil
+	}
+	notes := make([]json.RawMessage, len(s.pieces))
+	for i, p := range s.pieces {
+		notes[i] = p.note
+	}
+	note, err := evaluate.JoinNotes(notes)
+	if err == nil {
+		err = n.run.Join(ctx, &journal.Record{Segment: s.index, Note: note, Archive: s.archive})
+	}
+	return err
 }
 
-// targets yields the targets of a segment with their bodies, and writes their evidence to
+// targets yields the targets of a piece with their bodies, and writes their evidence to
 // out. It frees each target after its turn, so it can be called once.
-func (s *segment) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*target.Target, error] {
+func (p *piece) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*target.Target, error] {
 	return func(yield func(*target.Target, error) bool) {
-		for i, j := range s.jobs {
+		for i, j := range p.jobs {
 			err := ctx.Err()
 			for k, body := range j.bodies() {
 				if err == nil && j.spilled[k] != nil {
-					*body, err = s.spill.take(j.spilled[k])
+					*body, err = p.spill.take(j.spilled[k])
 				}
 			}
 			j.join()
@@ -256,7 +286,7 @@ func (s *segment) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*tar
 			if !yield(&j.Target, err) || err != nil {
 				return
 			}
-			s.jobs[i] = nil
+			p.jobs[i] = nil
 		}
 	}
 }

@@ -122,7 +122,7 @@ func each(t *testing.T, c Config, table, name string, f func(column any)) {
 }
 
 func TestRowsKeepTheOrderOfTheInput(t *testing.T) {
-	n := segmentTargets + 10
+	n := pieceTargets + 10
 	first := make(chan struct{})
 	var answered atomic.Int64
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
@@ -161,7 +161,7 @@ func TestRowsKeepTheOrderOfTheInput(t *testing.T) {
 	if got := rejectedReasons(t, c); len(got) != 1 || got[0] != "origin_not_in_run" {
 		t.Errorf("rejected: %v", got)
 	}
-	if s := progress.Snapshot(); s.Fetched != int64(n) || s.Committed != int64(n) || s.Answered != int64(n) {
+	if s := progress.Snapshot(); s.Fetched != int64(n) || s.Written != int64(n) || s.Answered != int64(n) {
 		t.Errorf("progress: %+v", s)
 	}
 }
@@ -247,13 +247,13 @@ func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Host == fmt.Sprintf("h%d.example", segmentTargets+5) {
+		if r.Host == fmt.Sprintf("h%d.example", pieceTargets+5) {
 			select {
 			case <-end:
 			case <-r.Context().Done():
 			}
 		}
-	}, list(segmentTargets+10))
+	}, list(pieceTargets+10))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var progress Progress
@@ -262,7 +262,7 @@ func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
 		_, err := Run(ctx, c, &progress)
 		done <- err
 	}()
-	for progress.Snapshot().Committed < segmentTargets {
+	for progress.Snapshot().Written < pieceTargets {
 		select {
 		case err := <-done:
 			t.Fatalf("ended before it was cancelled: %v", err)
@@ -273,7 +273,7 @@ func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if got := len(texts(t, c, "fetches", "host")); got != segmentTargets {
+	if got := len(texts(t, c, "fetches", "host")); got != pieceTargets {
 		t.Errorf("%d rows, want those of the first segment", got)
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "views.sql")); err != nil {
@@ -282,7 +282,7 @@ func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
 }
 
 func TestAFailingDiskEndsTheRun(t *testing.T) {
-	c := newConfig(t, func(http.ResponseWriter, *http.Request) {}, list(segmentTargets*3))
+	c := newConfig(t, func(http.ResponseWriter, *http.Request) {}, list(pieceTargets*3))
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		t.Fatal(err)
 	}

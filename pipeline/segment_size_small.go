@@ -2,5 +2,9 @@
 
 package pipeline
 
-// segmentTargets is so small that a test of several segments does with few hosts.
-const segmentTargets = 256
+// pieceTargets and segmentsOfASize are so small that a test of several segments, which
+// grow, does with few hosts.
+const (
+	pieceTargets    = 256
+	segmentsOfASize = 1
+)

@@ -7,8 +7,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// spill keeps the bodies of one segment that do not fit into memory on disk: a
-// segment waits for its slowest host, and every host may send the largest body.
+// spill keeps the bodies of one piece that do not fit into memory on disk: a
+// piece waits for its slowest host, and every host may send the largest body.
 // The file has no name once it is open, so that a crash leaves nothing behind.
 type spill struct {
 	mu   sync.Mutex

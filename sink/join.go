@@ -19,7 +19,7 @@ import (
 )
 
 // fewRows is the mean number of rows of parts, up to which the rows of a table are
-// written anew into larger row groups when the parts are joined. A segment of 2,048
+// written anew into larger row groups when the parts are joined. A piece of 2,048
 // hosts has a few thousand sitemaps, and readers take a row group at a time. To write
 // larger tables anew would cost more than the run.
 const fewRows = RowGroup / 32

@@ -29,9 +29,10 @@ type Run struct {
 	mu       sync.Mutex
 	lock     *store.Lock // nil once closed
 	records  map[int]*journal.Record
-	taken    map[int]bool           // segments started or committed
-	captures map[int]*captures.File // captures of started segments
-	merged   []journal.Part         // parts of the tables with one part for the whole run
+	taken    map[int]bool                    // segments started or committed
+	pieces   map[int]map[int]*journal.Record // written, of segments that are not joined
+	captures map[int]*captures.File          // captures of started segments
+	merged   []journal.Part                  // parts of the tables with one part for the whole run
 }
 
 // ErrRunBusy reports that another process is writing or removing the run.
@@ -164,7 +165,8 @@ func (o *output) prepare(p journal.Plan) error {
 }
 
 func prepared(p journal.Plan) (*Run, error) {
-	r := &Run{records: make(map[int]*journal.Record), taken: make(map[int]bool)}
+	r := &Run{records: make(map[int]*journal.Record), taken: make(map[int]bool),
+		pieces: make(map[int]map[int]*journal.Record)}
 	return r, r.prepare(p)
 }
 
@@ -291,6 +293,11 @@ func (r *Run) close() error {
 	}
 	for _, a := range r.captures {
 		a.Close()
+	}
+	for _, pieces := range r.pieces {
+		for _, p := range pieces {
+			r.drop(p)
+		}
 	}
 	if r.lock != nil {
 		folder := layout.RunFile(r.plan.Run)

@@ -63,6 +63,7 @@ type Segment struct {
 
 	run   *Run
 	index int
+	piece int         // its number within the segment, -1 for all of it
 	warc  *store.File // nil unless the run keeps its requests and answers
 	open  []openPart
 	over  bool // committed or aborted
@@ -121,9 +122,12 @@ func (r *Run) Segment(index int) (*Segment, error) {
 	if err := r.begin(index); err != nil {
 		return nil, err
 	}
-	s := &Segment{run: r, index: index}
+	return r.start(&Segment{run: r, index: index, piece: -1})
+}
+
+func (r *Run) start(s *Segment) (*Segment, error) {
 	for _, name := range schema.TableNames {
-		if !slices.Contains(r.plan.Tables, name) || !layout.HasPart(name, index) {
+		if !slices.Contains(r.plan.Tables, name) || !layout.HasPart(name, s.index+max(s.piece, 0)) { // agents: the first piece alone
 			continue
 		}
 		if err := s.table(name).open(s, name); err != nil {
@@ -156,6 +160,9 @@ func (s *Segment) table(name string) anyTable {
 
 func (t *Table[T]) open(s *Segment, name string) error {
 	p := journal.Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index, "")}
+	if s.piece >= 0 {
+		p.Path = layout.Piece(name, s.run.plan.Run, s.index, s.piece)
+	}
 	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
 		return err
@@ -233,6 +240,13 @@ func (s *Segment) commit() error {
 			return err
 		}
 	}
+	if s.piece >= 0 {
+		err := s.finishWARC(r)
+		if err == nil {
+			s.run.keep(s.piece, r)
+		}
+		return err
+	}
 	synced := ""
 	for _, p := range r.Parts {
 		folder := path.Dir(p.Path)
@@ -244,7 +258,7 @@ func (s *Segment) commit() error {
 		}
 		synced = folder
 	}
-	if err := s.commitWARC(r); err != nil {
+	if err := s.finishWARC(r); err != nil {
 		return err
 	}
 	if err := s.run.enter(r); err != nil {
@@ -267,7 +281,9 @@ func (s *Segment) Abort() {
 		s.warc.Discard()
 	}
 	s.over, s.open = true, nil
-	s.run.giveUp(s.index)
+	if s.piece < 0 {
+		s.run.giveUp(s.index)
+	}
 }
 
 func (w *writer[T]) finish() (journal.Part, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
@@ -107,31 +108,11 @@ func (s *ShardedRun) commit(ctx context.Context, spool store.Store, note json.Ra
 
 // copyParts copies the parts and the rejected lines of a shard's run.
 func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal.Manifest, r *journal.Record) error {
-	for _, table := range s.plan.Tables {
-		if !layout.HasPart(table, r.Segment) {
-			continue
-		}
-		for i, group := range groupParts(m.PartsOf(table)) {
-			attempt := s.attempt
-			if i > 0 {
-				attempt = fmt.Sprintf("%s-%d", attempt, i)
-			}
-			p := journal.Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, s.plan.Run, r.Segment, attempt)}
-			for _, part := range group {
-				p.Rows += part.Rows
-			}
-			var err error
-			if p.Digest, err = store.Write(s.store, p.Path,
-				func(w io.Writer) error { return joinParts(ctx, w, from, group) }); err != nil {
-				return fmt.Errorf("copy table %s of shard %d: %w", table, r.Segment, err)
-			}
-			r.Parts = append(r.Parts, p)
-		}
-		if err := s.store.Sync(path.Dir(layout.SegmentPart(table, s.plan.Run, r.Segment, ""))); err != nil {
-			return err
-		}
+	if err := s.copyTables(ctx, from, m.PartsOf, s.attempt, r); err != nil {
+		return err
 	}
-	if err := s.commitWARC(ctx, from, m, r); err != nil {
+	r.Shard.WARCFile = m.WARCFile
+	if err := s.copyWARC(ctx, from, m.WARC, s.attempt, r); err != nil {
 		return err
 	}
 	if r.Shard.RejectedFile == nil {
@@ -149,7 +130,38 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal
 	return err
 }
 
-// Bounds of a part of a shard: bytes, unless a single part has more, the parts that it
+// copyTables joins the parts of each table into those of a segment or a shard, which the
+// record names.
+func (o *output) copyTables(ctx context.Context, from store.Store, of func(table string) []journal.Part, attempt string,
+	r *journal.Record) error {
+	for _, table := range o.plan.Tables {
+		if !layout.HasPart(table, r.Segment) {
+			continue
+		}
+		for i, group := range groupParts(of(table)) {
+			name := attempt
+			if i > 0 {
+				name = strings.TrimPrefix(fmt.Sprintf("%s-%d", attempt, i), "-")
+			}
+			p := journal.Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, o.plan.Run, r.Segment, name)}
+			for _, part := range group {
+				p.Rows += part.Rows
+			}
+			var err error
+			if p.Digest, err = store.Write(o.store, p.Path,
+				func(w io.Writer) error { return joinParts(ctx, w, from, group) }); err != nil {
+				return fmt.Errorf("copy table %s of segment %d: %w", table, r.Segment, err)
+			}
+			r.Parts = append(r.Parts, p)
+		}
+		if err := o.store.Sync(path.Dir(layout.SegmentPart(table, o.plan.Run, r.Segment, ""))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bounds of a part of a shard, or of a segment of several pieces: bytes, unless a single part has more, the parts that it
 // is made of, and row groups, whose descriptions concat.Write and readers hold in memory.
 const (
 	maxPartBytes   = 1 << 30
@@ -174,11 +186,6 @@ func groupParts(parts []journal.Part) (groups [][]journal.Part) {
 
 // discard removes the files of this attempt at a shard.
 func (s *ShardedRun) discard(r *journal.Record) {
-	for _, p := range r.Parts {
-		s.store.Remove(p.Path)
-	}
-	if r.WARC != nil {
-		s.store.Remove(r.WARC.Path)
-	}
+	s.drop(r)
 	s.store.Remove(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt))
 }

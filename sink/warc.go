@@ -35,13 +35,20 @@ func (s *Segment) WriteWARC(records []byte) error {
 // openWARC creates the WARC file of the segment.
 func (s *Segment) openWARC() (err error) {
 	if s.run.plan.KeepsWARC() {
-		s.warc, err = s.run.store.Create(layout.WARC(s.run.plan.Run, s.index, ""))
+		s.warc, err = s.run.store.Create(s.warcPath())
 	}
 	return err
 }
 
-// commitWARC gives the WARC file of the segment its name, before the record names it.
-func (s *Segment) commitWARC(r *journal.Record) error {
+func (s *Segment) warcPath() string {
+	if s.piece >= 0 {
+		return layout.PieceWARC(s.run.plan.Run, s.index, s.piece)
+	}
+	return layout.WARC(s.run.plan.Run, s.index, "")
+}
+
+// finishWARC gives the WARC file of the segment its name, before the record names it.
+func (s *Segment) finishWARC(r *journal.Record) error {
 	if s.warc == nil {
 		return nil
 	}
@@ -49,14 +56,13 @@ func (s *Segment) commitWARC(r *journal.Record) error {
 	if err == nil {
 		err = s.warc.Publish()
 	}
-	if err == nil {
+	if err == nil && s.piece < 0 {
 		err = s.run.store.Sync(layout.WARCFolder(s.run.plan.Run))
 	}
 	if err != nil {
 		return fmt.Errorf("write the WARC records of segment %d: %w", s.index, err)
 	}
-	r.WARC = &journal.Part{Table: layout.WARCTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""),
-		Rows: s.Targets, Digest: digest}
+	r.WARC = &journal.Part{Table: layout.WARCTable, Segment: s.index, Path: s.warcPath(), Rows: s.Targets, Digest: digest}
 	return nil
 }
 
@@ -164,22 +170,21 @@ func (o *output) takeWARC(file string, want store.Digest) error {
 	return err
 }
 
-// commitWARC copies the WARC files of a shard's run into one.
-func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *journal.Manifest, r *journal.Record) error {
-	r.Shard.WARCFile = m.WARCFile
-	if len(m.WARC) == 0 {
+// copyWARC copies WARC files of a segment or a shard into one.
+func (o *output) copyWARC(ctx context.Context, from store.Store, files []journal.Part, attempt string, r *journal.Record) (
+	err error) {
+	if len(files) == 0 {
 		return nil
 	}
-	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt),
-		Rows: m.Targets}
+	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(o.plan.Run, r.Segment, attempt),
+		Rows: r.Targets}
 	r.WARC = &p
-	var err error
-	if p.Digest, err = store.Write(s.store, p.Path,
-		func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) }); err == nil {
-		err = s.store.Sync(layout.WARCFolder(s.plan.Run))
+	if p.Digest, err = store.Write(o.store, p.Path,
+		func(w io.Writer) error { return joinWARC(ctx, w, from, files) }); err == nil {
+		err = o.store.Sync(layout.WARCFolder(o.plan.Run))
 	}
 	if err != nil {
-		return fmt.Errorf("copy the WARC records of shard %d: %w", r.Segment, err)
+		return fmt.Errorf("copy the WARC records of segment %d: %w", r.Segment, err)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func mountable(t *testing.T, options string) string {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	mountable(t, "size=1m")
-	w := newWeb(t, segmentTargets+350, "none")
+	w := newWeb(t, segmentTargets+200, "none")
 	want := filepath.Join(t.TempDir(), "out")
 	source := filepath.Join(t.TempDir(), "source")
 	robocensus(t, 0, w.census(source, once...)...)

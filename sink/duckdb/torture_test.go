@@ -67,7 +67,7 @@ func torture(t *testing.T, w *web, memory bool) {
 	for _, p := range readManifest(t, filepath.Join(dir, "undisturbed")).Parts {
 		v.segments = max(v.segments, p.Segment+1)
 	}
-	if v.segments < 3 {
+	if v.segments < 2 { // where they grow, the second has several pieces
 		t.Fatalf("%d segments are too few to show anything", v.segments)
 	}
 	found := make(map[string]int)

@@ -51,8 +51,11 @@ type Plan struct {
 	Shards         int    `json:"shards"`                    // processes that share the work, 1 for a run without shards
 	// FromShards is the number of shards of hosts of the earlier run that this one
 	// re-evaluates, volume by volume; 0 for none.
-	FromShards int    `json:"from_shards,omitempty"`
-	Lists      []List `json:"lists,omitempty"` // of the shards of a planned run
+	FromShards int `json:"from_shards,omitempty"`
+	// Growing says that segments grow with their number, so that a long list has few; false
+	// of an older program, and for what is joined when a shard is committed.
+	Growing bool   `json:"growing_segments,omitempty"`
+	Lists   []List `json:"lists,omitempty"` // of the shards of a planned run
 }
 
 // Input is an input file. The digest and rows of standard input are known only when

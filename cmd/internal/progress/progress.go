@@ -135,7 +135,7 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	}
 	l.last = s
 	args := []any{
-		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", rate(s, elapsed) + "/s",
+		"fetched", s.Fetched, "written", s.Written, "rejected", s.Rejected, "rate", rate(s, elapsed) + "/s",
 		"2xx", s.Answered, "4xx", s.ClientError, "none", s.Unreachable, "other", s.OtherError,
 	}
 	if s.Outages > 0 {
@@ -164,9 +164,9 @@ func leftOf(s pipeline.Snapshot, elapsed time.Duration) time.Duration {
 		lines = 0
 	}
 	left := float64(elapsed) * lines / done
-	if s.Committed > s.Earlier {
-		hosts := float64(s.Fetched-s.Committed) + lines*float64(s.Fetched)/float64(s.Done)
-		left = max(left, float64(elapsed)*hosts/float64(s.Committed-s.Earlier))
+	if s.Written > s.Earlier {
+		hosts := float64(s.Fetched-s.Written) + lines*float64(s.Fetched)/float64(s.Done)
+		left = max(left, float64(elapsed)*hosts/float64(s.Written-s.Earlier))
 	}
 	return time.Duration(left)
 }
@@ -175,7 +175,7 @@ func leftOf(s pipeline.Snapshot, elapsed time.Duration) time.Duration {
 func atWork(s pipeline.Snapshot) string {
 	switch s.Phase {
 	case pipeline.Writing:
-		return fmt.Sprintf("writing tables, %s of %s in them", words.Number(s.Committed), words.Count(s.Fetched, "host"))
+		return fmt.Sprintf("writing tables, %s of %s in them", words.Number(s.Written), words.Count(s.Fetched, "host"))
 	case pipeline.SummingUp:
 		return "summing up"
 	case pipeline.Completing:

@@ -27,7 +27,7 @@ func TestProgressOfAResumedRun(t *testing.T) {
 // The work after the last answer takes a while, and progress names it.
 func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 	of := func(phase pipeline.Phase, fetched, committed int64) pipeline.Snapshot {
-		return pipeline.Snapshot{Phase: phase, Total: 3000, Done: fetched, Fetched: fetched, Committed: committed, Answered: fetched}
+		return pipeline.Snapshot{Phase: phase, Total: 3000, Done: fetched, Fetched: fetched, Written: committed, Answered: fetched}
 	}
 	var out bytes.Buffer
 	l := &logger{out: slog.New(slog.NewTextHandler(&out, nil))}
@@ -43,7 +43,7 @@ func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 		{of(pipeline.Fetching, 1500, 0), "", "750 hosts/s, 2xx 100%"},
 		{of(pipeline.Writing, 3000, 0), `now="writing tables, 0 of 3,000 hosts in them"`, "writing tables, 0 of 3,000 hosts in them"},
 		{of(pipeline.Writing, 3000, 0), `now="writing tables, 0 of 3,000 hosts in them"`, "writing tables, 0 of 3,000 hosts in them"},
-		{of(pipeline.Writing, 3000, 2048), `committed=2048`, "writing tables, 2,048 of 3,000 hosts in them"},
+		{of(pipeline.Writing, 3000, 2048), `written=2048`, "writing tables, 2,048 of 3,000 hosts in them"},
 		{of(pipeline.SummingUp, 3000, 3000), `now="summing up"`, "summing up"},
 		{of(pipeline.Completing, 3000, 3000), `now="writing the manifest"`, "writing the manifest"},
 		{of(pipeline.Finished, 3000, 3000), "", ""},
@@ -75,13 +75,13 @@ func TestLeftIncludesTheWriting(t *testing.T) {
 		want time.Duration
 	}{
 		{"nothing is written yet", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000}, 30 * time.Second},
-		{"written as fast as asked", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Committed: 1000}, 30 * time.Second},
-		{"written half as fast", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Committed: 500}, 70 * time.Second},
-		{"two lines a host", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 500, Committed: 500}, 30 * time.Second},
-		{"resumed", pipeline.Snapshot{Total: 4000, Done: 2000, Fetched: 2000, Earlier: 1000, Committed: 1500}, 50 * time.Second},
-		{"after the last answer", pipeline.Snapshot{Phase: pipeline.Writing, Total: 4000, Done: 4000, Fetched: 4000, Committed: 2000}, 10 * time.Second},
+		{"written as fast as asked", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Written: 1000}, 30 * time.Second},
+		{"written half as fast", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Written: 500}, 70 * time.Second},
+		{"two lines a host", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 500, Written: 500}, 30 * time.Second},
+		{"resumed", pipeline.Snapshot{Total: 4000, Done: 2000, Fetched: 2000, Earlier: 1000, Written: 1500}, 50 * time.Second},
+		{"after the last answer", pipeline.Snapshot{Phase: pipeline.Writing, Total: 4000, Done: 4000, Fetched: 4000, Written: 2000}, 10 * time.Second},
 		{"nobody knows", pipeline.Snapshot{Phase: pipeline.Writing, Total: 4000, Done: 4000, Fetched: 4000}, 0},
-		{"summing up", pipeline.Snapshot{Phase: pipeline.SummingUp, Total: 4000, Done: 4000, Fetched: 4000, Committed: 2000}, 0},
+		{"summing up", pipeline.Snapshot{Phase: pipeline.SummingUp, Total: 4000, Done: 4000, Fetched: 4000, Written: 2000}, 0},
 	} {
 		if got := leftOf(c.s, 10*time.Second); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -32,8 +32,7 @@ digests of all inputs. Hosts of one registered domain are in one shard, so the l
 per domain hold; archives (--warc) are divided into groups of about equal size. The
 memory it takes does not grow with the list, but with its labels, which the list of each
 shard has: some 20 bytes a host and label. From some millions of hosts on, shards of
-100,000 are worth it: one that fails is made again alone, and a table has a file for each
-shard, where one process writes one for each 2,048 hosts.
+100,000 are worth it: one that fails is made again alone, and others go on.
 
 Then start each process with
 

@@ -12,8 +12,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// mostRows bounds the rows of fetches that are read at once. A segment has 2,048 targets,
-// and so has each row group of a shard.
+// mostRows bounds the rows of fetches that are read at once. A piece of a segment has 2,048
+// targets, and a row group has those of one piece.
 const mostRows = 1 << 14
 
 // mostValues bounds the mean number of values in a list: hops, and answers in memory.

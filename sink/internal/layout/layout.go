@@ -134,6 +134,17 @@ func SegmentPart(table, run string, segment int, attempt string) string {
 	return Part(table, run, segment, attempt)
 }
 
+// Piece returns the path of a table's rows of a piece of a segment, beside the record,
+// until the pieces are joined.
+func Piece(table, run string, segment, piece int) string {
+	return path.Join(Records(run), number(segment)+"-"+strconv.Itoa(piece)+"."+table+".parquet")
+}
+
+// PieceWARC returns the path of the WARC file of a piece.
+func PieceWARC(run string, segment, piece int) string {
+	return path.Join(WARCFolder(run), number(segment)+"-"+strconv.Itoa(piece)+".warc.gz")
+}
+
 // ShardRejected returns the path of the rejected lines of a shard.
 func ShardRejected(run string, shard int, attempt string) string {
 	return path.Join(Records(run), number(shard)+suffix(attempt)+".rejected.csv")
