@@ -208,6 +208,44 @@ func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bo
 	call(t, 0, "verify", "--out", out, "r1")
 }
 
+// A host that changed its label is in the group of the later run alone, one that is gone in the
+// group that it was in, and one that lost its label in none. Labels of two origins of a host do
+// not add up to more of them.
+func TestExpectationsFollowLabels(t *testing.T) {
+	dir := t.TempDir()
+	var edition atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if edition.Load() > 0 {
+			io.WriteString(w, "User-agent: GPTBot\nDisallow: /\n")
+		}
+	}))
+	t.Cleanup(server.Close)
+	out := filepath.Join(dir, "out")
+	for n, list := range []string{
+		"host,sector,country\nstays.example,news,de\nmoves.example,news,fr\ngone.example,news,de\nloses.example,news,\n" +
+			"http://two.example,news,fr\nhttp://two.example:81,news,it\n",
+		"host,sector,country\nstays.example,news,de\nmoves.example,shop,fr\nloses.example,,\n" +
+			"http://two.example,news,fr\nhttp://two.example:81,news,it\n",
+	} {
+		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
+		must(t, os.WriteFile(path, []byte(list), 0o666))
+		edition.Store(int32(n))
+		call(t, 0, "run", "--progress", "none", "--hosts", path, "--label", "*", "--out", out, "--run", "r"+strconv.Itoa(n), "--schemes", "http",
+			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--allow-private")
+	}
+	promises := filepath.Join(dir, "promises.yaml")
+	must(t, os.WriteFile(promises, []byte("- {name: news, where: {sector: news}, agents: GPTBot, no_change: policy_class}\n"+
+		"- {name: shop, where: {sector: shop}, agents: GPTBot, no_change: policy_class}\n"+
+		"- {name: both, where: {sector: news, country: de}, agents: GPTBot, no_change: policy_class}\n"+
+		"- {name: there, where: {sector: news}, no_change: host_gone}\n"), 0o666))
+	text := call(t, 1, "diff", "--out", out, "r0", "r1", "--expect", promises)
+	for name, want := range map[string]string{"news": "BROKEN 3 3", "shop": "BROKEN 1 1", "both": "BROKEN 1 1", "there": "unchecked 4 0"} {
+		if got := strings.Join(fieldsAfter(text, name), " "); got != want {
+			t.Errorf("the promise %s: %q, want %q\n%s", name, got, want, text)
+		}
+	}
+}
+
 func wantReportByLabel(t *testing.T, out string, of map[string]*labelSums) {
 	text := call(t, 0, "report", "--out", out, "latest", "--by", "SECTOR")
 	for sector, c := range of {

@@ -128,7 +128,7 @@ func (c *Checker) Finish(ctx context.Context, in store.Store, m *journal.Manifes
 // run checks the expectations of one run, segment by segment. If no host of a segment
 // is covered, it reads only the segment's part of fetches.
 func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) error {
-	if err := c.expectations.readWhere(ctx, in, m); err != nil {
+	if err := c.expectations.readWhere(ctx, in, m, nil); err != nil {
 		return err
 	}
 	for i := range c.expectations.list {

@@ -60,7 +60,7 @@ type expectation struct {
 	kinds    []string        // of no_change: the kinds of changes that it is about
 	literals map[string]bool // hosts without a wildcard
 	globs    []string        // the other hosts
-	labelled map[string]bool // with where: the hosts that have the values, in the run that is checked
+	labelled map[string]bool // with where: the hosts that have the values: see readWhere
 	model    []byte          // contents of the model file
 	count    int64           // at_most, if it is a number
 	percent  float64         // at_most, if it is a share; else -1

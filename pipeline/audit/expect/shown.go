@@ -40,7 +40,7 @@ type Comparison struct {
 // of those of the later run. It finds the expectations of changes that these runs cannot
 // decide.
 func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, by *Comparison) (*Checker, error) {
-	if err := e.readWhere(ctx, in, by.Runs[0].Manifest, by.Runs[1].Manifest); err != nil {
+	if err := e.readWhere(ctx, in, by.Runs[1].Manifest, by.Runs[0].Manifest); err != nil {
 		return nil, err
 	}
 	for i, m := range by.Runs {

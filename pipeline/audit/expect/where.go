@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -13,52 +14,89 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// readWhere finds the hosts that have the values of labels that expectations name, in any of
-// the runs: a host that is gone has those that it had.
-func (e *List) readWhere(ctx context.Context, in store.Store, runs ...*journal.Manifest) error {
+// readWhere finds the hosts that have the values of labels that expectations name in the run
+// that is checked. Of a run before it, which may be nil, it takes those that are gone since: a
+// host that is still there belongs to the group that it is in now, as where a comparison is
+// told by labels, and to no other.
+func (e *List) readWhere(ctx context.Context, in store.Store, now, before *journal.Manifest) error {
 	var asked []*expectation
 	for _, x := range e.list {
 		if len(x.Where) > 0 {
 			asked = append(asked, x)
-			x.labelled = make(map[string]bool)
 		}
 	}
 	if len(asked) == 0 {
 		return nil
 	}
-	for _, m := range runs {
-		if err := readLabels(ctx, in, m, asked); err != nil {
+	have, err := readLabels(ctx, in, now, asked)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		gone, err := readLabels(ctx, in, before, asked)
+		if err != nil {
 			return err
 		}
+		if err := dropListed(ctx, in, now, gone); err != nil {
+			return err
+		}
+		for k := range have {
+			maps.Copy(have[k], gone[k])
+		}
+	}
+	for k, x := range asked {
+		x.labelled = have[k]
 	}
 	return nil
 }
 
-func readLabels(ctx context.Context, in store.Store, m *journal.Manifest, asked []*expectation) error {
-	have := make([]map[string]int, len(asked)) // by host, how many of the labels fit
-	for i := range have {
-		have[i] = make(map[string]int)
+// readLabels returns for each expectation the hosts of a run that have all its labels.
+func readLabels(ctx context.Context, in store.Store, m *journal.Manifest, asked []*expectation) (
+	[]map[string]bool, error,
+) {
+	labels := make([][]string, len(asked))
+	fit := make([]map[string]uint64, len(asked)) // by host, which of the labels fit: of any of its origins
+	for k, x := range asked {
+		labels[k], fit[k] = slices.Sorted(maps.Keys(x.Where)), make(map[string]uint64)
 	}
 	err := rowio.Of(ctx, in, m.PartsOf("labels"), rowio.Selection{Columns: []string{"host", "label", "value"}},
 		func(batch []schema.Label) error {
 			for i := range batch {
 				row := &batch[i]
 				for k, x := range asked {
-					if values, ok := x.Where[row.Label]; ok && slices.Contains(values, row.Value) {
-						have[k][strings.Clone(row.Host)]++
+					at := slices.Index(labels[k], row.Label)
+					if at >= 0 && slices.Contains(x.Where[row.Label], row.Value) {
+						fit[k][strings.Clone(row.Host)] |= 1 << at
 					}
 				}
 			}
 			return nil
 		})
-	for k, x := range asked {
-		for host, n := range have[k] {
-			if n >= len(x.Where) {
-				x.labelled[host] = true
+	have := make([]map[string]bool, len(asked))
+	for k := range asked {
+		have[k] = make(map[string]bool)
+		for host, all := range fit[k] {
+			if bits.OnesCount64(all) == len(labels[k]) {
+				have[k][host] = true
 			}
 		}
 	}
-	return err
+	return have, err
+}
+
+// dropListed removes the hosts that a run has asked from sets of hosts.
+func dropListed(ctx context.Context, in store.Store, m *journal.Manifest, sets []map[string]bool) error {
+	type listed struct {
+		Host string `parquet:"host"`
+	}
+	return rowio.Of(ctx, in, m.PartsOf("fetches"), rowio.Selection{}, func(batch []listed) error {
+		for i := range batch {
+			for _, set := range sets {
+				delete(set, batch[i].Host)
+			}
+		}
+		return nil
+	})
 }
 
 // unlabelled says which label of an expectation a run does not have, "" if it has all.
