@@ -217,7 +217,7 @@ func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read an
 		}
 		return fmt.Sprintf("%s (line %d)", v.Value, f.Rules[v.Rule].Line)
 	}
-	text := fmt.Sprintf("%s: %s, then %s", summary.Clip([]byte(w.Path)), side(&r.content.file, mine.Judge(&target)),
+	text := fmt.Sprintf("%s: %s, then %s", summary.Clip([]byte(w.Path)), side(&r.file, mine.Judge(&target)),
 		side(f, theirs.Judge(&target)))
 	return summary.RelationNames[x.Relation], text
 }

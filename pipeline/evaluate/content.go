@@ -13,7 +13,7 @@ import (
 
 // content writes the tables of the file's content, as the first profile reads it.
 func (e *Evaluator) content(row *schema.Fetch, out *sink.Segment) error {
-	f := &e.readings[0].content.file
+	f := &e.readings[0].file
 	e.indexes = e.indexes[:0]
 	for i := range f.Groups {
 		e.indexes = append(e.indexes, int32(i))
@@ -78,7 +78,7 @@ func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) []schema.Rule {
 	e.rules = e.rules[:0]
 	for i := range f.Rules {
 		rule := &f.Rules[i]
-		pattern := e.readings[0].content.patterns[i]
+		pattern := e.readings[0].texts()[i]
 		normalized := pattern
 		if !same(rule.Normalized, rule.Pattern) {
 			normalized = schema.Text(rule.Normalized)

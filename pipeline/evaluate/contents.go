@@ -2,7 +2,9 @@ package evaluate
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"github.com/robocensus/robocensus/robots"
@@ -12,24 +14,31 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// content is a file as one profile reads it, with its policies for the agents.
+// content is what one profile finds in a file, for the agents that it judges. It holds
+// nothing of the file's own memory but where it says so.
 type content struct {
-	file        robots.File
-	patterns    []string // the patterns of its rules, as text
-	classes     []string // the classes of its groups, if asked for
-	digests     []string // of its groups, if asked for
-	templates   []template.Match
-	wordsOf     []int32             // per group: the template whose words it is, -1 for none
-	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
+	of          []int32             // per agent that the reading judges: its policy, if asked for
+	policies    []policy            // those that differ
+	verdicts    []robots.Verdict    // per set of rules and path sample; nil if they are too many
+	cited       []citation          // the rules of these verdicts, ascending
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for
-	parities    []parity            // of the agents that it names, if asked for
-	errors      []lighthouse.Error  // of the first reading
 
-	// Only cached contents have these:
-	body     []byte
-	asked    questions
-	digest   string
-	verdicts []robots.Verdict // per agent that it judges and path sample; nil if they are too many to cache
+	// Of the first reading:
+	digest    string             // of the body
+	classes   []string           // the classes of its groups, if asked for
+	digests   []string           // of its groups, if asked for
+	templates []template.Match   // as are the words of the next
+	wordsOf   []int32            // per group: the template whose words it is, -1 for none
+	parities  []parity           // of the agents that it names, if asked for; lines stand in the body
+	errors    []lighthouse.Error // texts stand in the body
+}
+
+// citation is the cells of a rule.
+type citation struct {
+	rule    int32
+	kind    robots.Kind
+	line    int32
+	pattern string
 }
 
 // policy is the policy of a file for one agent.
@@ -41,6 +50,7 @@ type policy struct {
 	versusStar robots.Relation // relation of its own group to the group for *
 	crawlDelay *float64
 	lead       int     // the first agent with the same rules
+	judged     int32   // the place of these rules among those of content.verdicts
 	template   *string // the template whose words its groups are
 	shared     bool    // another agent has the same rules
 	stances    robots.Stances
@@ -56,176 +66,274 @@ type questions struct {
 	parity      bool // the comparison with the parsers of the agents that it names
 }
 
-// contents caches parsed bodies, because most hosts use a template. The
-// evaluators share it, and a cached content never changes.
+// contents remembers what readings find in a body, because most hosts use a template. The
+// evaluators share it, and a content in it never changes.
 //
-// The cache has two generations. When the young one reaches generationBytes it
-// becomes the old one, and the old one is dropped; a hit moves a content to the
-// young one. A body is cached on its second appearance within about a thousand
-// others: rare bodies cost no memory, and parsing one again in warm memory is as
-// fast as finding it in cold memory.
+// It has two generations. When the young one reaches its bound it becomes the old one, and
+// the old one is dropped; a content that is found is young again.
 type contents struct {
 	mu         sync.Mutex
-	young, old map[uint64]*content
-	weight     int               // estimated bytes of the young generation
-	met        [metBodies]uint64 // hashes of recent bodies
+	young, old map[contentKey]*content
+	weight     int // estimated bytes of the young generation
+	most       int // its bound
 }
+
+// contentKey is a body and what is asked about it. The seeds of its hash are random, so that
+// nobody can make bodies collide.
+type contentKey struct {
+	hash bodyHash
+	questions
+}
+
+type bodyHash [2]uint64
+
+var bodySeeds = [len(bodyHash{})]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 const (
-	generationBytes = 4 << 20
-	keptBytes       = generationBytes / 128 // a heavier content is not cached
-	keptVerdicts    = 8192
-	metBodies       = 1 << 10
+	generationBytes = 8 << 20        // of one reading; twice that of several
+	keptBytes       = 32 << 10       // a heavier content is not remembered
+	keptVerdicts    = keptBytes >> 3 // nor more verdicts
 )
 
-// bodySeed is random, so that nobody can make bodies collide.
-var bodySeed = maphash.MakeSeed()
-
-func newContents() *contents {
-	return &contents{young: make(map[uint64]*content)}
+func newContents(readings int) *contents {
+	return &contents{young: make(map[contentKey]*content), most: min(readings, 2) * generationBytes}
 }
 
-// find returns the content of a body, nil if it is not cached, and reports whether
-// the body occurred before.
-func (k *contents) find(hash uint64, body []byte, q questions) (c *content, met bool) {
+// find returns a content, nil if it is not remembered.
+func (k *contents) find(key contentKey) *content {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	is := func(c *content) bool { return c != nil && c.asked == q && bytes.Equal(c.body, body) }
-	if c := k.young[hash]; is(c) {
-		return c, true
+	if c := k.young[key]; c != nil {
+		return c
 	}
-	if c := k.old[hash]; is(c) {
-		k.add(hash, c)
-		return c, true
+	c := k.old[key]
+	if c != nil {
+		k.add(key, c, c.weight())
 	}
-	slot := &k.met[hash%metBodies]
-	met = *slot == hash
-	*slot = hash
-	return nil, met
+	return c
 }
 
-func (k *contents) keep(hash uint64, c *content) {
+// keep remembers a content, unless it is too heavy.
+func (k *contents) keep(key contentKey, c *content) {
+	weight := c.weight()
+	if weight > keptBytes {
+		return
+	}
+	c = c.clone()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.add(hash, c)
+	k.add(key, c, weight)
 }
 
-func (k *contents) add(hash uint64, c *content) {
-	k.young[hash] = c
-	if k.weight += c.weight(); k.weight > generationBytes {
-		k.old, k.young, k.weight = k.young, make(map[uint64]*content), 0
+func (k *contents) add(key contentKey, c *content, weight int) {
+	if k.weight += weight; k.weight > k.most {
+		k.old, k.young, k.weight = k.young, make(map[contentKey]*content), weight
 	}
+	k.young[key] = c
 }
 
 // weight estimates the bytes that a content takes.
 func (c *content) weight() int {
-	f := &c.file
-	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(
-		f.Usages) + len(c.errors)
-	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
+	n := 600 + 4*len(c.of) + 160*len(c.policies) + 8*len(c.verdicts) + len(c.versusFirst) + 96*len(c.digests) +
+		48*len(c.templates) + 4*len(c.wordsOf)
+	for i := range c.cited {
+		n += 48 + len(c.cited[i].pattern)
+	}
+	for i := range c.errors {
+		n += 48 + len(c.errors[i].Text)
+	}
+	return n + weightOf(c.parities)
 }
 
-// read gives reading k the content of a body, nil for none: from the cache, or
-// parsed anew.
+// clone returns a content with memory of its own.
+func (c *content) clone() *content {
+	d := *c
+	d.of, d.policies, d.verdicts = slices.Clone(c.of), slices.Clone(c.policies), slices.Clone(c.verdicts)
+	d.cited, d.versusFirst = slices.Clone(c.cited), slices.Clone(c.versusFirst)
+	d.classes, d.digests = slices.Clone(c.classes), slices.Clone(c.digests)
+	d.parities, d.errors = cloneParities(c.parities), slices.Clone(c.errors)
+	for i := range d.errors {
+		d.errors[i].Text = bytes.Clone(d.errors[i].Text)
+	}
+	return &d
+}
+
+// read gives reading k a body, nil for none, and its content. The first reading parses
+// the body, for the tables show it; others do where nothing remembered answers.
 func (e *Evaluator) read(k int, body []byte, q questions) {
+	r, first := &e.readings[k], &e.readings[0]
+	r.body, r.cut, r.parsed, r.loaded, r.aside, q.profile = body, q.cut, false, false, false, k
+	if k == 0 {
+		r.parse()
+	}
+	if body == nil {
+		r.content = &r.once
+		e.examine(k, &r.once, q)
+		return
+	}
+	if k == 0 || !same(body, first.body) {
+		for i, seed := range bodySeeds {
+			r.hash[i] = maphash.Bytes(seed, body)
+		}
+	} else {
+		r.hash = first.hash
+	}
+	key := contentKey{r.hash, q}
+	if r.content = e.contents.find(key); r.content == nil {
+		r.content = &r.once
+		e.examine(k, &r.once, q)
+		e.contents.keep(key, &r.once)
+	}
+}
+
+// examine finds out what is asked about the body of reading k.
+func (e *Evaluator) examine(k int, c *content, q questions) {
 	r := &e.readings[k]
-	r.body, r.loaded, r.aside, q.profile = body, nil, nil, k
-	paths := e.samples.paths
-	hash, met := uint64(0), false
-	if body != nil && len(body) <= keptBytes/8 {
-		hash = maphash.Bytes(bodySeed, body) + uint64(k)
-		if r.content, met = e.contents.find(hash, body, q); r.content != nil {
-			return
+	c.of, c.policies, c.cited = c.of[:0], c.policies[:0], c.cited[:0]
+	c.verdicts, c.versusFirst = c.verdicts[:0], c.versusFirst[:0]
+	c.classes, c.digests, c.parities, c.errors = c.classes[:0], c.digests[:0], c.parities[:0], c.errors[:0]
+	c.digest, c.templates, c.wordsOf = "", nil, nil
+	if k == 0 {
+		c.errors = lighthouse.Errors(c.errors, r.file.Body())
+		if r.body != nil {
+			c.digest = schema.ContentDigest(r.body)
 		}
 	}
-	c := &r.once
-	if met {
-		body = bytes.Clone(body) // the file's lines point into it
-		c = &content{body: body, asked: q, digest: schema.ContentDigest(body)}
+	if t := e.config.Templates; t != nil && (k == 0 || q.judging) {
+		r.parse()
+		c.templates, c.wordsOf = t.Find(&r.file)
 	}
-	r.content = c
-	c.file.KeepComments, c.file.Cut = e.config.KeepComments, q.cut
-	c.file.Parse(body, r.profile)
-	if c.errors = c.errors[:0]; k == 0 {
-		c.errors = lighthouse.Errors(c.errors, c.file.Body())
-	}
-	c.patterns = c.patterns[:0]
-	for i := range c.file.Rules {
-		c.patterns = append(c.patterns, schema.Text(c.file.Rules[i].Pattern))
-	}
-	c.templates, c.wordsOf = nil, nil
-	if t := e.config.Templates; t != nil {
-		c.templates, c.wordsOf = t.Find(&c.file)
-	}
-	c.classes, c.policies = c.classes[:0], c.policies[:0]
-	if c.digests = c.digests[:0]; q.classes {
+	if q.classes {
 		r.load()
-		for i := range c.file.Groups {
-			c.digests = append(c.digests, c.file.GroupDigest(i))
+		for i := range r.file.Groups {
+			c.digests = append(c.digests, r.file.GroupDigest(i))
 			class := summary.ClassEmpty
-			if c.file.Groups[i].Rules.Len() > 0 {
-				class = r.judge.GroupClass(&c.file, i).String()
+			if r.file.Groups[i].Rules.Len() > 0 {
+				class = r.judge.GroupClass(&r.file, i).String()
 			}
 			c.classes = append(c.classes, class)
 		}
 	}
 	if q.judging {
 		r.load()
-		c.policies = append(c.policies, make([]policy, len(e.config.Agents))...)
-		var last policy // most agents follow the group of the one before, so its cells serve
-		for slot, i := range r.agents {
-			p := r.judge.Policy(slot)
-			entry := policy{group: last.group, line: last.line, match: p.Match, lead: r.agents[p.SameAs],
-				template: c.templateOf(p)}
-			if last.group == nil || last.line == nil || *last.group != p.GroupAgent || *last.line != p.GroupLine {
-				entry.group, entry.line = schema.NonZero(p.GroupAgent), schema.NonZero(p.GroupLine)
-			}
-			if p.SameAs < slot {
-				lead := &c.policies[entry.lead]
-				lead.shared, entry.shared, entry.class = true, true, lead.class
-			} else {
-				entry.class = int(p.Class())
-			}
-			entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
-			if p.HasCrawlDelay {
-				entry.crawlDelay = new(p.CrawlDelay)
-			}
-			c.policies[i], last = entry, entry
-		}
-		r.compareWithStar(c.policies)
+		e.findPolicies(r, c)
+		r.compareWithStar(c)
+		e.judgePaths(k, c)
 	}
-	if c.parities = c.parities[:0]; q.parity {
-		c.parities = e.parities(c.parities, &c.file, body, q.cut)
+	if q.parity {
+		c.parities = e.parities(c.parities, &r.file, r.body, q.cut)
 	}
-	c.versusFirst = c.versusFirst[:0]
 	if q.versusFirst {
 		c.versusFirst = e.compareWithFirst(c.versusFirst, k)
 	}
-	if !met {
+	if k > 0 {
+		c.templates, c.wordsOf = nil, nil
+	}
+}
+
+// findPolicies finds the policies of the agents that a reading judges. Most agents have that
+// of the first one with the same rules.
+func (e *Evaluator) findPolicies(r *reading, c *content) {
+	sets := int32(0)
+	for slot := range r.agents {
+		p := r.judge.Policy(slot)
+		entry := policy{match: p.Match, lead: r.agents[p.SameAs], judged: sets, template: c.templateOf(p)}
+		var lead *policy
+		if p.SameAs < slot {
+			lead = &c.policies[c.of[p.SameAs]]
+			lead.shared, entry.shared, entry.class, entry.judged = true, true, lead.class, lead.judged
+		} else {
+			entry.class = int(p.Class())
+			sets++
+		}
+		entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
+		if p.HasCrawlDelay {
+			entry.crawlDelay = new(p.CrawlDelay)
+		}
+		entry.group, entry.line = schema.NonZero(p.GroupAgent), schema.NonZero(p.GroupLine)
+		if lead != nil && lead.says(&entry) {
+			c.of = append(c.of, c.of[p.SameAs])
+			continue
+		}
+		c.of, c.policies = append(c.of, int32(len(c.policies))), append(c.policies, entry)
+	}
+}
+
+// says reports whether a policy with the same rules has the same cells.
+func (p *policy) says(other *policy) bool {
+	return p.match == other.match && equal(p.group, other.group) && equal(p.line, other.line) &&
+		equal(p.crawlDelay, other.crawlDelay) && equal(p.template, other.template) && p.stances == other.stances
+}
+
+func equal[V comparable](a, b *V) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// judgePaths finds the verdicts of each set of rules on the paths for all hosts.
+func (e *Evaluator) judgePaths(k int, c *content) {
+	r, paths := &e.readings[k], e.samples.paths
+	sets := int32(0)
+	for i := range c.policies {
+		sets = max(sets, c.policies[i].judged+1)
+	}
+	if int(sets)*len(paths) > keptVerdicts {
 		return
 	}
-	if n := len(r.agents) * len(paths); q.judging && n <= keptVerdicts {
-		c.verdicts = make([]robots.Verdict, 0, n)
-		for slot, i := range r.agents {
-			if lead := c.policies[i].lead; lead < i {
-				from := r.slots[lead] * len(paths)
-				c.verdicts = append(c.verdicts, c.verdicts[from:from+len(paths)]...)
-				continue
-			}
-			for s := range paths {
-				c.verdicts = append(c.verdicts, r.judge.Policy(slot).Judge(&paths[s].targets[k]))
+	judged := int32(0)
+	for i := range c.policies {
+		if c.policies[i].judged < judged {
+			continue
+		}
+		judged++
+		p := r.policy(c.policies[i].lead)
+		for s := range paths {
+			v := p.Judge(&paths[s].targets[k])
+			c.verdicts = append(c.verdicts, v)
+			if at, known := slices.BinarySearchFunc(c.cited, v.Rule, byRule); v.Rule >= 0 && !known {
+				rule := &r.file.Rules[v.Rule]
+				c.cited = slices.Insert(c.cited, at, citation{v.Rule, rule.Kind, rule.Line, schema.Text(rule.Pattern)})
 			}
 		}
 	}
-	if c.weight() <= keptBytes {
-		e.contents.keep(hash, c)
+}
+
+func byRule(c citation, rule int32) int { return cmp.Compare(c.rule, rule) }
+
+// found returns the policy of an agent that the reading judges.
+func (r *reading) found(agent int) *policy { return &r.content.policies[r.content.of[r.slots[agent]]] }
+
+// parse parses the body for questions that the content does not answer.
+func (r *reading) parse() {
+	if r.parsed {
+		return
 	}
+	r.parsed, r.file.Cut, r.patterns = true, r.cut, r.patterns[:0]
+	r.file.Parse(r.body, r.profile)
+}
+
+// texts returns the patterns of the rules, as text.
+func (r *reading) texts() []string {
+	r.parse()
+	for i := len(r.patterns); i < len(r.file.Rules); i++ {
+		r.patterns = append(r.patterns, schema.Text(r.file.Rules[i].Pattern))
+	}
+	return r.patterns
+}
+
+// cells returns the kind, the pattern and the line of a rule. They are valid until the next
+// body.
+func (r *reading) cells(rule int32) (kind, pattern *string, line *int32) {
+	if i, ok := slices.BinarySearchFunc(r.content.cited, rule, byRule); ok {
+		c := &r.content.cited[i]
+		return &kindNames[c.kind], &c.pattern, &c.line
+	}
+	pattern = &r.texts()[rule]
+	return &kindNames[r.file.Rules[rule].Kind], pattern, &r.file.Rules[rule].Line
 }
 
 // load gives the judge the file, for questions that the content does not answer.
 func (r *reading) load() {
-	if r.loaded != r.content {
-		r.judge.Load(&r.content.file)
-		r.loaded = r.content
+	if !r.loaded {
+		r.parse()
+		r.judge.Load(&r.file)
+		r.loaded = true
 	}
 }

@@ -1,35 +1,39 @@
 package evaluate
 
 import (
-	"slices"
+	"strings"
 	"testing"
 )
 
-// The cache drops contents in the end, and finds a cached one whatever other bodies
-// occur.
+// The memory drops contents in the end, and finds one that it has whatever others occur.
 func TestContentsAreBounded(t *testing.T) {
-	k := newContents()
-	heavy := make([]byte, 10_000)
+	k := newContents(1)
+	key := func(i int) contentKey { return contentKey{hash: bodyHash{uint64(i)}} }
+	heavy := &content{cited: []citation{{pattern: strings.Repeat("x", 10_000)}}}
 	for i := range 20_000 {
-		k.keep(uint64(i), &content{body: heavy})
-		if _, ok := k.young[uint64(i)]; !ok && k.weight != 0 {
+		k.keep(key(i), heavy)
+		if k.find(key(i)) == nil {
 			t.Fatal("what was kept last is gone")
 		}
+		if k.find(key(0)) == nil {
+			t.Fatal("what is found each time is gone")
+		}
 	}
-	if n := len(k.young) + len(k.old); n*(&content{body: heavy}).weight() > 2*generationBytes+2*keptBytes {
-		t.Errorf("%d contents of %d bytes are kept", n, len(heavy))
+	if n := len(k.young) + len(k.old); n*heavy.weight() > 2*generationBytes {
+		t.Errorf("%d contents of %d bytes are kept", n, heavy.weight())
 	}
-	old := uint64(0)
-	for h := range k.old {
-		old = h
+	for old := range k.old {
+		if k.find(old) == nil {
+			t.Error("a content of the generation before is not found")
+		}
+		break
 	}
-	if c, _ := k.find(old, heavy, questions{}); c == nil {
-		t.Error("a content of the generation before is not found")
-	}
-	if c, _ := k.find(old, heavy, questions{cut: true}); c != nil {
+	other := key(0)
+	if other.cut = true; k.find(other) != nil {
 		t.Error("a content is found for another question")
 	}
-	if c, _ := k.find(old, slices.Concat(heavy, heavy), questions{}); c != nil {
-		t.Error("a content is found for another body of the same hash")
+	k.keep(other, &content{cited: []citation{{pattern: strings.Repeat("x", keptBytes)}}})
+	if k.find(other) != nil {
+		t.Error("a content that is too heavy is kept")
 	}
 }

@@ -21,7 +21,7 @@ func statedBy(t *testing.T) func(body string) []schema.Preference {
 	return func(body string) []schema.Preference {
 		e.read(0, []byte(body), questions{judging: true})
 		e.preferences = nil
-		e.preferenceRows(&schema.Fetch{}, &e.readings[0].content.file)
+		e.preferenceRows(&schema.Fetch{}, &e.readings[0].file)
 		return e.preferences
 	}
 }

@@ -75,7 +75,7 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	if row.Reason == string(answer.ErrorBody) {
 		n.Add("error_body", stratum, map[bool]string{true: "html", false: "other"}[row.IsHTML])
 	}
-	f := &e.readings[0].content.file
+	f := &e.readings[0].file
 	e.countGroups(f, stratum)
 	e.countSitemaps(f, stratum)
 	e.countLines(f, stratum)

@@ -81,7 +81,7 @@ func (e *Evaluator) cover(reading, agent int, targets []robots.Target) *covered 
 		}
 		rule, cause := int(v.Rule), summary.CauseNoRule
 		if rule >= 0 {
-			cause = causeOf(string(r.content.file.Rules[rule].Pattern))
+			cause = causeOf(string(r.file.Rules[rule].Pattern))
 		}
 		if _, ok := c.causes[cause]; !ok {
 			c.causes[cause] = u
@@ -93,7 +93,7 @@ func (e *Evaluator) cover(reading, agent int, targets []robots.Target) *covered 
 	}
 	for rule, n := range closed {
 		if rule >= 0 && (c.rule < 0 || n > closed[c.rule] || n == closed[c.rule] &&
-			r.content.file.Rules[rule].Line < r.content.file.Rules[c.rule].Line) {
+			r.file.Rules[rule].Line < r.file.Rules[c.rule].Line) {
 			c.rule = rule
 		}
 	}
@@ -129,7 +129,7 @@ func (e *Evaluator) coverageRow(row *schema.Fetch, k, agent int, total int64, c 
 		Disallowed: c.verdicts[robots.Disallowed], Undefined: c.verdicts[robots.Undefined],
 	}
 	if c.rule >= 0 {
-		out.RuleLine, out.RulePattern = &r.content.file.Rules[c.rule].Line, &r.content.patterns[c.rule]
+		_, out.RulePattern, out.RuleLine = r.cells(int32(c.rule))
 	}
 	if c.example >= 0 {
 		out.Example = &listed.URLs[c.example].URL
@@ -155,7 +155,7 @@ func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent
 			line := int32(0)
 			if v := e.verdictOn(e.columns[k].of[agent], agent,
 				new(e.under(k, agent).profile.Target(listed.URLs[u].URL))); v.Rule >= 0 {
-				line = e.under(k, agent).content.file.Rules[v.Rule].Line
+				line = e.under(k, agent).file.Rules[v.Rule].Line
 			}
 			e.examples.Add("listed_closed", key, line, listed.URLs[u].URL)
 		}

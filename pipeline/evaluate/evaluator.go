@@ -37,7 +37,7 @@ type Shared struct {
 func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
 	return &Shared{
-		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(),
+		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(len(judges)),
 		pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided},
 	}
 }
@@ -96,19 +96,24 @@ type Evaluator struct {
 
 // reading is the current capture as one profile reads it.
 type reading struct {
-	profile *robots.Profile
-	agents  []int // the agents that it judges, ascending; the judge has everybody beside them, and further policy tokens
-	slots   []int // per agent: its place among them
-	firsts  []int // the readings of these agents under the first profile; none if this is one
-	judge   *robots.Judge
-	beside  *robots.Judge          // the same, but it lets everybody have /robots.txt; nil if no other reading does
-	tokens  [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent
-	loaded  *content               // what the judge has loaded
-	aside   *content               // what beside has loaded
-	answer  answer.Answer
-	body    []byte // nil for none
-	content *content
-	once    content // content of a body that is not cached
+	profile  *robots.Profile
+	agents   []int // the agents that it judges, ascending; the judge has everybody beside them, and further policy tokens
+	slots    []int // per agent: its place among them
+	firsts   []int // the readings of these agents under the first profile; none if this is one
+	judge    *robots.Judge
+	beside   *robots.Judge          // the same, but it lets everybody have /robots.txt; nil if no other reading does
+	tokens   [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent
+	answer   answer.Answer
+	body     []byte // nil for none
+	hash     bodyHash
+	cut      bool        // the body is not complete
+	file     robots.File // the body, once parsed
+	parsed   bool
+	loaded   bool     // by the judge
+	aside    bool     // by beside
+	patterns []string // of the file's rules, once asked for
+	content  *content
+	once     content // content of a body that is new
 }
 
 // Evaluator returns an evaluator for one goroutine.
@@ -174,6 +179,7 @@ func (e *Evaluator) prepare(k int) {
 		lenient.RobotsTxtAllowed = true
 		r.beside = robots.NewJudge(&lenient, agents)
 	}
+	r.file.KeepComments = e.config.KeepComments && k == 0
 	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
 	tokensOf := registry.PolicyTokens(e.config.Agents)
 	for slot, i := range r.agents {
@@ -261,8 +267,8 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	row := e.fetchRow(t, &facts)
 	e.sameHost = e.sameHost[:0]
 	if first.body != nil && (out.Sitemaps.Wanted() || out.Summary.Wanted() || out.Examples.Wanted()) {
-		for i := range first.content.file.Sitemaps {
-			e.sameHost = append(e.sameHost, isSameHost(&first.content.file.Sitemaps[i], row.Host))
+		for i := range first.file.Sitemaps {
+			e.sameHost = append(e.sameHost, isSameHost(&first.file.Sitemaps[i], row.Host))
 		}
 	}
 	if err := out.Fetches.Write(row); err != nil {
@@ -275,12 +281,12 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	counts := out.Summary.Wanted() || out.Examples.Wanted() || out.LabelCounts.Wanted()
 	isFile := first.body != nil && !first.answer.Walled
 	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
-		e.preferenceRows(&row, &first.content.file)
+		e.preferenceRows(&row, &first.file)
 	}
 	e.pageRows(&row, c.Front)
 	var file *robots.File
 	if isFile {
-		file = &first.content.file
+		file = &first.file
 	}
 	if err := e.documents(c, &row, file, out); err != nil {
 		return err

@@ -66,11 +66,11 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 	switch {
 	case first.answer.UseCopy:
 		row.StaleSince = new(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
-		row.BodyBytes, row.BodyTruncated = new(int64(len(first.body))), first.content.file.Truncated
+		row.BodyBytes, row.BodyTruncated = new(int64(len(first.body))), first.file.Truncated
 	case c.Cut != nil:
 		row.BodyBytes, row.BodyTruncated = new(int64(*c.Cut)), c.Truncated
 	case c.Body != nil && (first.body != nil || c.Page() == nil):
-		row.BodyBytes, row.BodyTruncated = new(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
+		row.BodyBytes, row.BodyTruncated = new(int64(len(c.Body))), c.Truncated || first.file.Truncated
 	}
 	if first.body != nil {
 		digest := first.content.digest
@@ -81,7 +81,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 			digest = schema.ContentDigest(first.body)
 		}
 		row.ContentDigest = &digest
-		f := &first.content.file
+		f := &first.file
 		row.HasBOM, row.IsUTF8, row.IsHTML, row.OnlyComments = f.HasBOM, &f.IsUTF8, f.IsHTML, f.OnlyComments()
 		if !first.answer.Walled {
 			row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)

@@ -65,7 +65,7 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 		e.counts.AddAgent("policy_template", stratum, k, i, *policy.Template)
 	}
 	if match == robots.OwnGroup {
-		mark.Versus = uint8(r.content.policies[i].versusStar) + 1
+		mark.Versus = uint8(r.found(i).versusStar) + 1
 	}
 	group := r.group(i)
 	if e.run.extend(policy.Agent, r.lead(i), group, &mark) {
@@ -126,7 +126,7 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 	p.Parity = e.parityOf(agent)
 	match, class := robots.NoGroup, r.classIn(agent)
 	if !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow {
-		found := &r.content.policies[agent]
+		found := r.found(agent)
 		match = found.match
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
 		p.Template = found.template
@@ -150,7 +150,7 @@ func (r *reading) classIn(agent int) int {
 	switch {
 	case r.answer.Walled: // is no policy; neither is an outage
 	case r.answer.Outcome == answer.ConditionalAllow:
-		return r.content.policies[agent].class
+		return r.found(agent).class
 	case r.answer.Outcome == answer.FullAllow:
 		return int(robots.AllowAll)
 	}
@@ -164,7 +164,7 @@ func (r *reading) group(agent int) *string {
 	if !r.answer.AsksRules() {
 		return nil
 	}
-	return r.content.policies[agent].group
+	return r.found(agent).group
 }
 
 // lead returns the first agent whose verdicts are those of the given one. Without
@@ -173,7 +173,7 @@ func (r *reading) lead(agent int) int {
 	if !r.answer.AsksRules() {
 		return r.agents[0]
 	}
-	return r.content.policies[agent].lead
+	return r.found(agent).lead
 }
 
 // verdictOn judges a URL, prepared for reading k, for an agent.
@@ -189,8 +189,8 @@ func (e *Evaluator) verdictOn(k, agent int, target *robots.Target) robots.Verdic
 // verdictOnPath judges one of the samples that apply to every host.
 func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
-	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
-		return robots.Weigh(r.answer, known[r.slots[agent]*len(e.samples.paths)+path])
+	if known := r.content.verdicts; len(known) > 0 && r.answer.AsksRules() {
+		return robots.Weigh(r.answer, known[int(r.found(agent).judged)*len(e.samples.paths)+path])
 	}
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
@@ -203,8 +203,7 @@ func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy
 		URL:      url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}
 	if got.Rule >= 0 {
-		rule := &r.content.file.Rules[got.Rule]
-		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.content.patterns[got.Rule], &rule.Line
+		v.RuleKind, v.RulePattern, v.RuleLine = r.cells(got.Rule)
 	}
 	mark.Verdicts[got.Value]++
 	e.verdicts = append(e.verdicts, v)

@@ -29,7 +29,7 @@ func (m *memo) forget(agents int) {
 // next call.
 func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	r, m := &e.readings[k], &e.memo
-	lead, shared := r.lead(agent), !r.answer.AsksRules() || r.content.policies[agent].shared
+	lead, shared := r.lead(agent), !r.answer.AsksRules() || r.found(agent).shared
 	n := len(e.samples.paths) + len(listed) + len(own.paths)
 	if !shared {
 		m.verdicts = e.judgeAll(m.verdicts[:0], k, agent, listed, own)

@@ -62,10 +62,19 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 				if got := a.judge(k, i, listed, own); fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%s, agent %s: got %v, want %v", profiles[k].Name, agent.Name, got, want)
 				}
-				if got := r.content.policies[i].class; got != int(alone.Policy(0).Class()) {
+				for _, v := range want {
+					if v.Rule < 0 {
+						continue
+					}
+					rule := f.Rules[v.Rule]
+					if kind, pattern, line := r.cells(v.Rule); *kind != rule.Kind.String() || *pattern != string(rule.Pattern) || *line != rule.Line {
+						t.Errorf("%s, agent %s: rule %d is %s %s on line %d", profiles[k].Name, agent.Name, v.Rule, *kind, *pattern, *line)
+					}
+				}
+				if got := r.found(i).class; got != int(alone.Policy(0).Class()) {
 					t.Errorf("%s, agent %s: class is %d", profiles[k].Name, agent.Name, got)
 				}
-				if r.content.policies[i].lead < i {
+				if r.found(i).lead < i {
 					shared++
 				}
 			}
@@ -111,7 +120,7 @@ func BenchmarkHostileHost(b *testing.B) {
 	for _, each := range []bool{false, true} {
 		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {
 			for b.Loop() {
-				a.readings[0].loaded = nil
+				a.contents = newContents(1)
 				a.read(0, body, questions{judging: true})
 				a.memo.forget(len(agents))
 				for i := range agents {

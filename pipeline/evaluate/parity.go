@@ -63,31 +63,50 @@ func (x *explained) find(file explainedFile) []parity {
 	return x.files[file]
 }
 
-// keep remembers a file if it was explained. The lines of its causes stand in its body.
+// keep remembers a file if it was explained.
 func (x *explained) keep(file explainedFile, found []parity) {
-	size, differs := 0, false
-	kept := slices.Clone(found)
-	for i := range kept {
-		differs = differs || kept[i].Difference == robots.Differs
-		kept[i].Causes = slices.Clone(kept[i].Causes)
-		for k := range kept[i].Causes {
-			c := &kept[i].Causes[k]
-			c.Lines = slices.Clone(c.Lines)
-			for n := range c.Lines {
-				c.Lines[n].Text = bytes.Clone(c.Lines[n].Text)
-				size += len(c.Lines[n].Text) + 64
-			}
-		}
-	}
-	if !differs || size > explainedBytes {
+	if weightOf(found) > explainedBytes || !slices.ContainsFunc(found, func(p parity) bool {
+		return p.Difference == robots.Differs
+	}) {
 		return
 	}
+	kept := cloneParities(found)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.files == nil || len(x.files) == explainedFiles {
 		x.files = make(map[explainedFile][]parity)
 	}
 	x.files[file] = kept
+}
+
+// weightOf estimates the bytes that parities take.
+func weightOf(all []parity) (n int) {
+	for i := range all {
+		n += 96
+		for _, c := range all[i].Causes {
+			n += 64
+			for _, line := range c.Lines {
+				n += 64 + len(line.Text)
+			}
+		}
+	}
+	return n
+}
+
+// cloneParities returns parities whose lines stand in memory of their own.
+func cloneParities(all []parity) []parity {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Causes = slices.Clone(all[i].Causes)
+		for k := range all[i].Causes {
+			c := &all[i].Causes[k]
+			c.Lines = slices.Clone(c.Lines)
+			for n := range c.Lines {
+				c.Lines[n].Text = bytes.Clone(c.Lines[n].Text)
+			}
+		}
+	}
+	return all
 }
 
 // parities compares a file for the agents that it may name. Few files name one.

@@ -60,7 +60,7 @@ func TestParity(t *testing.T) {
 				}
 				row := schema.Fetch{Host: "a.example"}
 				var rows, counts []string
-				f := &e.readings[0].content.file
+				f := &e.readings[0].file
 				e.indexes = []int32{0, 1, 2}
 				e.examples.Reset()
 				e.examples.Begin("a.example", nil)

@@ -76,7 +76,7 @@ func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.A
 			if rule.Kind != robots.Disallow || !rule.Effective {
 				continue
 			}
-			pattern := &e.readings[0].content.patterns[k]
+			pattern := &e.readings[0].texts()[k]
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, schema.Preference{
 					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group",

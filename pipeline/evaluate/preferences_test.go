@@ -37,7 +37,7 @@ func TestPreferenceRows(t *testing.T) {
 		"User-agent: *\nContent-Signal: ai-train=yes\nDisallow:\n" +
 		"User-agent: x-extended\nDisallow: /p\nAllow: /p/q\nLicense: https://l.example/x\nDisallow:\nLicense: /l\n"
 	e.read(0, []byte(body), questions{judging: true})
-	f := &e.readings[0].content.file
+	f := &e.readings[0].file
 	e.indexes = make([]int32, len(f.Groups))
 	var got []string
 	e.preferenceRows(&schema.Fetch{Seq: 7, Host: "h", Rank: new(int64(3)), Origin: "https://h"}, f)
@@ -129,7 +129,7 @@ func TestTokensOfPurpose(t *testing.T) {
 	} {
 		e := Prepare(c).Evaluator()
 		e.read(0, []byte(row.body), questions{judging: true})
-		f := &e.readings[0].content.file
+		f := &e.readings[0].file
 		e.preferenceRows(&schema.Fetch{}, f)
 		var rows, counts []string
 		for _, r := range e.preferences {
@@ -152,7 +152,7 @@ func TestTokensOfPurpose(t *testing.T) {
 	body := strings.Repeat("User-agent: __usage_x\n", 1000) + strings.Repeat("Disallow: /a\n", 1000)
 	e := Prepare(c).Evaluator()
 	e.read(0, []byte(body), questions{judging: true})
-	if e.preferenceRows(&schema.Fetch{}, &e.readings[0].content.file); len(e.preferences) != 1000 {
+	if e.preferenceRows(&schema.Fetch{}, &e.readings[0].file); len(e.preferences) != 1000 {
 		t.Errorf("%d rows of 1,000 names", len(e.preferences))
 	}
 }

@@ -14,11 +14,11 @@ var everybody = robots.Agent{Name: "*"}
 const starWork = 1 << 24
 
 // compareWithStar compares each agent's own group with the group for *.
-func (r *reading) compareWithStar(policies []policy) {
+func (r *reading) compareWithStar(c *content) {
 	star := r.judge.Policy(len(r.agents))
 	relations := pairs.Memo[robots.Relation]{Compare: robots.Relate, Most: starWork}
-	for slot, i := range r.agents {
-		if p := &policies[i]; p.match == robots.OwnGroup {
+	for slot := range r.agents {
+		if p := &c.policies[c.of[slot]]; p.match == robots.OwnGroup {
 			p.versusStar = relations.Of(star, r.judge.Policy(slot))
 		}
 	}

@@ -46,7 +46,7 @@ func TestVersusStar(t *testing.T) {
 			var got []string
 			for i := range agents {
 				text := "-"
-				if p := &a.readings[k].content.policies[i]; p.match == robots.OwnGroup {
+				if p := a.readings[k].found(i); p.match == robots.OwnGroup {
 					text = summary.RelationNames[p.versusStar]
 				}
 				got = append(got, text)
@@ -80,7 +80,8 @@ func TestVersusStarIsBounded(t *testing.T) {
 			t.Errorf("it takes %v", d)
 		}
 		var got []string
-		for _, p := range a.readings[0].content.policies {
+		for i := range agents {
+			p := a.readings[0].found(i)
 			got = append(got, summary.RelationNames[p.versusStar])
 		}
 		text := strings.Join(got, " ")

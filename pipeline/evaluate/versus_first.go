@@ -46,9 +46,10 @@ func (r *reading) against(other *reading, agent int) *robots.Policy {
 		r.load()
 		return r.policy(agent)
 	}
-	if r.aside != r.content {
-		r.beside.Load(&r.content.file)
-		r.aside = r.content
+	if !r.aside {
+		r.parse()
+		r.beside.Load(&r.file)
+		r.aside = true
 	}
 	return r.beside.Policy(r.slots[agent])
 }
@@ -62,7 +63,7 @@ func (r *reading) lineOf(v robots.Verdict) int32 {
 	if v.Rule < 0 {
 		return 0
 	}
-	return r.content.file.Rules[v.Rule].Line
+	return r.file.Rules[v.Rule].Line
 }
 
 // sameBody reports whether a reading and those of its agents under the first profile
