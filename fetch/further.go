@@ -25,8 +25,9 @@ type Plan struct {
 	// is thus a function of the answers so far. What it notes must depend on them alone.
 	Ask  func(host *Answered, ask func(*Question) *Further)
 	Name string // what it asks for, such as sitemaps
-	// Most is the largest number of requests for a host, redirects and the robots.txt of origins that they lead to not
-	// counted, but with that of other origins that the plan names. Keeps is the largest number of bytes of [Further.Body] and
+	// Most is the largest number of requests for a host. It counts the robots.txt of other
+	// origins that the plan names, and neither redirects nor the robots.txt of origins that
+	// they lead to. Keeps is the largest number of bytes of [Further.Body] and
 	// [Further.Reading] in one.
 	Most, Keeps int
 	// AsOthers says that it asks under further identities, so that it runs after these have
@@ -59,8 +60,8 @@ const (
 // Kinds lists the kinds.
 var Kinds = []Kind{KindPage, KindSitemap, KindDocument, KindControl}
 
-// MaxFurther bounds the further requests to a host, and the notes why there are none. It is more than
-// what plans of the largest bounds come to.
+// MaxFurther bounds the further requests to a host, and the notes why there are none. Plans of
+// the largest bounds stay below it.
 const MaxFurther = 512
 
 // A Question is a further request to a host.

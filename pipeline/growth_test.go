@@ -115,9 +115,9 @@ func TestSegmentsGrow_NoRace(t *testing.T) {
 	again.Source = source.Config{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
 	run(again)
 	if diff := cmp.Diff(want, sizes(again)); diff != "" {
-		t.Errorf("judged again: targets of segments (-want +got):\n%s", diff)
+		t.Errorf("the run that judges again has other targets in its segments (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(rowsOf[schema.Body](t, c, "bodies"), rowsOf[schema.Body](t, again, "bodies")); diff != "" {
-		t.Errorf("judged again: bodies (-want +got):\n%s", diff)
+		t.Errorf("the run that judges again has other bodies (-want +got):\n%s", diff)
 	}
 }

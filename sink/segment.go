@@ -127,7 +127,8 @@ func (r *Run) Segment(index int) (*Segment, error) {
 
 func (r *Run) start(s *Segment) (*Segment, error) {
 	for _, name := range schema.TableNames {
-		if !slices.Contains(r.plan.Tables, name) || !layout.HasPart(name, s.index+max(s.piece, 0)) { // agents: the first piece alone
+		// Of a table with one part for the whole run, the first piece of the first segment has it.
+		if !slices.Contains(r.plan.Tables, name) || !layout.HasPart(name, s.index+max(s.piece, 0)) {
 			continue
 		}
 		if err := s.table(name).open(s, name); err != nil {

@@ -161,8 +161,9 @@ func (o *output) copyTables(ctx context.Context, from store.Store, of func(table
 	return nil
 }
 
-// Bounds of a part of a shard, or of a segment of several pieces: bytes, unless a single part has more, the parts that it
-// is made of, and row groups, whose descriptions concat.Write and readers hold in memory.
+// Bounds of a part of a shard, or of a segment of several pieces: bytes, unless a single part
+// has more, the parts that it is made of, and row groups, whose descriptions concat.Write and
+// readers hold in memory.
 const (
 	maxPartBytes   = 1 << 30
 	maxPartsJoined = 400

@@ -171,8 +171,8 @@ func (o *output) takeWARC(file string, want store.Digest) error {
 }
 
 // copyWARC copies WARC files of a segment or a shard into one.
-func (o *output) copyWARC(ctx context.Context, from store.Store, files []journal.Part, attempt string, r *journal.Record) (
-	err error) {
+func (o *output) copyWARC(ctx context.Context, from store.Store, files []journal.Part, attempt string,
+	r *journal.Record) (err error) {
 	if len(files) == 0 {
 		return nil
 	}

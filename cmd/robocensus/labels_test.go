@@ -141,7 +141,7 @@ func sumsByLabel(sites map[string]*labelledSite) map[string]map[string]*labelSum
 
 // Report, series, diff, show and expectations say of the values of three labels what a count of our
 // own says, of runs of four shards; of 10,000 values 1,000 are told apart. Its commands run one after
-// the other: the detector would look at nothing that runs of shards elsewhere do not show it.
+// the other, so that the race detector has nothing to find here.
 func TestFiguresByLabel_NoRace(t *testing.T) {
 	t.Parallel()
 	hosts, many, values := 3000, 12_000, 10_000

@@ -66,26 +66,6 @@ type Config struct {
 	AcceptUnreachable bool
 }
 
-// MostRequests returns the most requests that a host may cost that is tried by a number of schemes, but those that an outage
-// of this machine voids.
-func (c *Config) MostRequests(schemes int) int {
-	chains := schemes*(1+2*c.Retries) + len(c.Identities)
-	if c.FrontPage {
-		chains++
-	}
-	for _, p := range c.Further {
-		chains += p.Most
-	}
-	if c.FrontPage || len(c.Further) > 0 {
-		chains += MaxLed
-	}
-	most := chains * (1 + c.MaxRedirects)
-	if c.ProbeMisconfigured {
-		most += 2
-	}
-	return most
-}
-
 // mostKept returns the bytes that the bodies of a host's answers may have.
 func (c *Config) mostKept() int {
 	most := c.MaxBody * (1 + len(c.Identities))

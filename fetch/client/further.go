@@ -218,6 +218,26 @@ func (lease *Lease) follow(got *heard, q *fetch.Question, a *heard, r route, fro
 // robots.txt yet: a host may have a name for each of them.
 const MaxLed = 8
 
+// MostRequests returns the most requests that a host may cost, which is tried by a number of
+// schemes. Those that an outage of this machine voids are not among them.
+func (c *Config) MostRequests(schemes int) int {
+	chains := schemes*(1+2*c.Retries) + len(c.Identities)
+	if c.FrontPage {
+		chains++
+	}
+	for _, p := range c.Further {
+		chains += p.Most
+	}
+	if c.FrontPage || len(c.Further) > 0 {
+		chains += MaxLed
+	}
+	most := chains * (1 + c.MaxRedirects)
+	if c.ProbeMisconfigured {
+		most += 2
+	}
+	return most
+}
+
 // speaker returns the answer that has the robots.txt of an origin (RFC 9309, section 2.3: each
 // has its own), nil if nobody has asked for it. It is the host's if its own request was
 // redirected there.

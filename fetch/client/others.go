@@ -16,8 +16,8 @@ import (
 )
 
 // others lets hosts share the origins to which they lead: many name one licence. A URL of another
-// origin is asked for once, and its answer read again for each host that wants it. An origin, also
-// a host's own, is asked for one thing at a time, whoever asks, with a pause after it.
+// origin is asked for once, and its answer read again for each host that wants it. An origin gets
+// one request at a time, with a pause after each. That holds for a host's own origin, too.
 //
 // A host takes the place of a URL first and that of its origin second. It holds neither while it
 // waits for that of another, and a host that waits holds no slot.
@@ -155,39 +155,13 @@ func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string)
 		t.end() // those who wait for the place of a URL may need it
 	}
 	if key != "" {
-		if known := s.find(key); known != nil {
-			return lease.retell(known)
-		}
-		if err := lease.acquire(ctx, b, s.urls, key); err != nil {
-			if known := s.find(key); known != nil && lease.ctx.Err() == nil {
-				return lease.retell(known)
-			}
-			if lease.ctx.Err() != nil {
-				return a, failure.Of(lease.ctx, failure.Waiting, err)
-			}
-			return received{retold: true}, failure.New(answer.ErrorTimeout, "what is asked for another host has not come")
-		}
-		lease.sharing = key
-		if known := s.find(key); known != nil {
-			lease.share(nil)
-			return lease.retell(known)
+		if a, fail, isOver := lease.takeURL(ctx, b, key); isOver {
+			return a, fail
 		}
 	}
 	if t.at != o {
-		err := lease.acquire(ctx, b, s.turns, o.String())
-		switch {
-		case err == nil:
-			t.at = o
-		case lease.ctx.Err() != nil:
-			return a, failure.Of(lease.ctx, failure.Connecting, err)
-		}
-		if err != nil || !isOwn && s.isTired(o) {
-			lease.share(nil)
-			t.at = fetch.Origin{}
-			if err == nil {
-				s.turns.Release(o.String())
-			}
-			return received{spared: true}, nil
+		if a, fail, isOver := t.take(ctx, b, o, isOwn); isOver {
+			return a, fail
 		}
 	}
 	a, fail = lease.ask(b, o, target)
@@ -204,6 +178,49 @@ func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string)
 		lease.failed = &told{key: key, Exchange: x, fail: fail}
 	}
 	return a, fail
+}
+
+// takeURL takes the place of a URL, or what its origin has told another host: then it is over.
+func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a received, fail *failure.Failure,
+	isOver bool) {
+	s := lease.client.others
+	known := s.find(key)
+	if known == nil {
+		err := lease.acquire(ctx, b, s.urls, key)
+		if err != nil && lease.ctx.Err() != nil {
+			return a, failure.Of(lease.ctx, failure.Waiting, err), true
+		}
+		if known = s.find(key); err == nil {
+			lease.sharing = key
+		} else if known == nil {
+			return received{retold: true}, failure.New(answer.ErrorTimeout, "what is asked for another host has not come"), true
+		}
+	}
+	if known == nil {
+		return a, nil, false
+	}
+	lease.share(nil)
+	a, fail = lease.retell(known)
+	return a, fail, true
+}
+
+// take takes the place of an origin. It is over if that takes too long, or the origin wants to be
+// left alone.
+func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) (a received, fail *failure.Failure,
+	isOver bool) {
+	s := t.lease.client.others
+	err := t.lease.acquire(ctx, b, s.turns, o.String())
+	switch {
+	case err == nil && (isOwn || !s.isTired(o)):
+		t.at = o
+		return a, nil, false
+	case err == nil:
+		s.turns.Release(o.String())
+	case t.lease.ctx.Err() != nil:
+		return a, failure.Of(t.lease.ctx, failure.Connecting, err), true
+	}
+	t.lease.share(nil)
+	return received{spared: true}, nil, true
 }
 
 // share lets others have what was asked for, nil if they must ask themselves.

@@ -99,8 +99,8 @@ func toldOf(c *fetch.Capture) (lines []string) {
 	return lines
 }
 
-// What many hosts name is asked for once, its answer and its failure are those of all, and so is
-// the recording; whoever asks, a pause is kept, also by the site itself, and with a single slot.
+// A URL that many hosts name is asked for once: all of them have its answer, or its failure, and its
+// recording. Hosts and the site itself keep the pause between its requests, with a single slot too.
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	for _, isRecorded := range []bool{true, false} {

@@ -152,12 +152,9 @@ func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent
 	for cause, u := range c.causes {
 		e.counts.AddAgent("listed_closed", stratum, k, agent, cause)
 		if key := row.Agent + " " + cause; e.examples.Wants("listed_closed", key) {
-			line := int32(0)
-			if v := e.verdictOn(e.columns[k].of[agent], agent,
-				new(e.under(k, agent).profile.Target(listed.URLs[u].URL))); v.Rule >= 0 {
-				line = e.under(k, agent).file.Rules[v.Rule].Line
-			}
-			e.examples.Add("listed_closed", key, line, listed.URLs[u].URL)
+			r := e.under(k, agent)
+			v := e.verdictOn(e.columns[k].of[agent], agent, new(r.profile.Target(listed.URLs[u].URL)))
+			e.examples.Add("listed_closed", key, r.lineOf(v), listed.URLs[u].URL)
 		}
 	}
 }

@@ -37,8 +37,8 @@ type Shared struct {
 func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
 	return &Shared{
-		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(len(judges)),
-		pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided},
+		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges),
+		contents: newContents(len(judges)), pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided},
 	}
 }
 

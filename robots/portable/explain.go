@@ -231,7 +231,7 @@ func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 		return false
 	case 1:
 		return len(lines[0]) > 0 && !slices.ContainsFunc(lines[0],
-			func(n int) bool { return e.spent() || !e.enough(whole, of[0], []int{n}) })
+			func(n int) bool { return !e.enough(whole, of[0], []int{n}) })
 	}
 	if e.first(whole, of) != nil || e.spent() {
 		return false
@@ -310,7 +310,7 @@ func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 	}
 	if !e.agree(now, last) {
 		// A letter for a wildcard may part readings that the steps before bring together.
-		n := slices.IndexFunc(after, func(f *file) bool { return !e.spent() && e.agree(f, last) })
+		n := slices.IndexFunc(after, func(f *file) bool { return e.agree(f, last) })
 		if n < 0 {
 			return nil, nil
 		}
@@ -349,56 +349,4 @@ func (f *file) linesAt(numbers []int) (lines []Line) {
 		lines = append(lines, Line{n, f.lines[n-1].text})
 	}
 	return lines
-}
-
-// lines returns the lines of which each alone is enough for a step; if none is, lines that
-// are enough together, of which none can be left out.
-func (e *Explainer) lines(s *step, f *file) []int {
-	lines := s.touches(f)
-	if len(lines) == 1 {
-		return lines
-	}
-	if enough := e.alone(f, s, lines, nil); len(enough) > 0 {
-		return enough
-	}
-	return e.least(f, s, nil, lines)
-}
-
-// alone appends the lines of which each alone is enough for a step. Lines that are not
-// enough together hold none of them.
-func (e *Explainer) alone(f *file, s *step, lines, enough []int) []int {
-	half := len(lines) / 2
-	for _, part := range [][]int{lines[:half], lines[half:]} {
-		switch {
-		case len(part) == 0 || e.spent() || !e.enough(f, s, part):
-		case len(part) == 1:
-			enough = append(enough, part[0])
-		default:
-			enough = e.alone(f, s, part, enough)
-		}
-	}
-	return enough
-}
-
-// least returns the first of some lines that are enough with others, and none of which can
-// be left out. It halves them, for few of many lines are among them (QuickXplain, Junker 2004).
-func (e *Explainer) least(f *file, s *step, with, lines []int) []int {
-	if len(lines) <= 1 || e.spent() {
-		return lines
-	}
-	first, second := lines[:len(lines)/2], lines[len(lines)/2:]
-	if e.enough(f, s, slices.Concat(with, first)) {
-		return e.least(f, s, with, first)
-	}
-	needed := e.least(f, s, slices.Concat(with, first), second)
-	if e.enough(f, s, slices.Concat(with, needed)) {
-		return needed
-	}
-	return slices.Concat(e.least(f, s, slices.Concat(with, needed), first), needed)
-}
-
-// enough reports whether the readings of a file agree after a step on some lines.
-func (e *Explainer) enough(f *file, s *step, lines []int) bool {
-	next := s.apply(f, func(n int) bool { return slices.Contains(lines, n) })
-	return next != nil && e.agree(next, s)
 }

@@ -25,7 +25,7 @@
 //   - work.go: what all this costs
 //   - lines.go: files as lines
 //   - steps.go, groups.go, ignored.go: the steps
-//   - explain.go, diagnoses.go: the Explainer
+//   - explain.go, needed.go, diagnoses.go: the Explainer, and the lines that it names
 package portable
 
 import (

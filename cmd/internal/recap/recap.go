@@ -333,8 +333,9 @@ func (f *figures) showDocumented(p *screen.Text) {
 		}
 	}
 	if hosts > 0 {
-		text := fmt.Sprintf("That is robots.txt alone.\nWith headers, HTML and documents of consent, %s of %s asked for them %s AI "+
-			"training,\n%s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
+		text := fmt.Sprintf("That is robots.txt alone.\n"+
+			"With headers, HTML and documents of consent, %s of %s asked for them %s AI training,\n"+
+			"%s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
 		if n := f.documented[summary.UnreadTerms]; n > 0 {
 			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n), words.Agree(n, "names", "name"))

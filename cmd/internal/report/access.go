@@ -362,29 +362,6 @@ func (d *data) freeNote(categories []string) string {
 // mostFree is how many agents that ignore the group for all are named.
 const mostFree = 3
 
-// deadNames shows the names that files carry and no operator is known to send: lines that
-// address nobody.
-func (d *data) deadNames() *draw.Figure {
-	all := d.sums.By("dead_name", d.profile, counters.Key)
-	files := all["any"]
-	if files == 0 {
-		return nil
-	}
-	delete(all, "any")
-	lines := sum(d.sums.By("dead_name_lines", d.profile, counters.Key))
-	f := &draw.Figure{
-		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
-		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files),
-			words.Count(d.texts, "file"), words.Agree(files, "names an agent", "name agents"),
-			words.Verbed(lines, "line addresses nobody", "lines address nobody")),
-		Note: "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has " +
-			"them as named_only; they are not agents, and count in no other figure.",
-	}
-	byKey(f, d.from("dead_name", false)+" AND key <> 'any'", "name", "files", all, "star", d.texts)
-	f.Examples = d.examples.List("Examples", "line", "dead_name", words.Plain, counters.Ranked(all)...)
-	return f
-}
-
 // rest says in the note how many agents have no bar, and which of them tie with the last
 // one that has.
 func rest(f *draw.Figure, all []counters.Fate, by func(counters.Fate) int64) {

@@ -146,19 +146,18 @@ func freeAgents(ctx context.Context, in store.Store, m *journal.Manifest, profil
 		return free, nil // a profile that nobody knows any more binds as it may
 	}
 	columns := []string{"agent", "category", "ignores_star"}
-	for _, column := range columns {
-		if slices.Contains(m.Without, "agents."+column) {
-			return free, nil
-		}
+	if slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(m.Without, "agents."+c) }) {
+		return free, nil
 	}
-	return free, rowio.Of(ctx, in, m.PartsOf("agents"), rowio.Selection{Columns: columns}, func(batch []schema.Agent) error {
-		for _, a := range batch {
-			if a.IgnoresStar {
-				free[a.Category] = append(free[a.Category], a.Name)
+	return free, rowio.Of(ctx, in, m.PartsOf("agents"), rowio.Selection{Columns: columns},
+		func(batch []schema.Agent) error {
+			for _, a := range batch {
+				if a.IgnoresStar {
+					free[a.Category] = append(free[a.Category], a.Name)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 // capturedHosts counts the hosts of a run whose captures are from archives. It returns

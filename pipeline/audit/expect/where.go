@@ -37,8 +37,15 @@ func (e *List) readWhere(ctx context.Context, in store.Store, now, before *journ
 		if err != nil {
 			return err
 		}
-		if err := dropListed(ctx, in, now, gone); err != nil {
-			return err
+		left := 0
+		for k := range gone {
+			maps.DeleteFunc(gone[k], func(host string, _ bool) bool { return have[k][host] })
+			left += len(gone[k])
+		}
+		if left > 0 { // they are gone, or have other labels now
+			if err := dropListed(ctx, in, now, gone); err != nil {
+				return err
+			}
 		}
 		for k := range have {
 			maps.Copy(have[k], gone[k])

@@ -28,10 +28,11 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 		return nil
 	}
 	return d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(s, summary.AnyRefusal, "refuses AI training in robots.txt", "refuse AI training in robots.txt"),
+		ID: "refusals", Title: d.told(s, summary.AnyRefusal, "refuses AI training in robots.txt",
+			"refuse AI training in robots.txt"),
 		Legend: d.twoBases(),
-		Of: "Shares of hosts. A file may use several ways. One that uses none and names a licence, whose terms permit or " +
-			"refuse it, has a line of its own, and is not among those of any way.",
+		Of: "Shares of hosts. A file may use several ways. A file that uses none and names a licence counts apart: the " +
+			"terms of the licence permit or refuse.",
 	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
