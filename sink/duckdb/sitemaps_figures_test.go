@@ -174,6 +174,9 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 		if figures[id].sql == "" && (id == "coverage-ranks" || id == "coverage-label-1") {
 			continue // the hosts are of one band, or have no label
 		}
+		if id == "listed-closed" && figures[id].sql == "" && one(t, db, "SELECT count(*) FROM ("+query+")") == "0" {
+			continue // of half an archive, drawn by lot, perhaps nothing that is listed is closed
+		}
 		for name, query := range map[string]string{"its SQL": figures[id].sql, "the tables": query} {
 			head, rows, err := ask(db, query)
 			if diff := cmp.Diff(figures[id].rows, append([][]string{head}, rows...)); err != nil || diff != "" {
