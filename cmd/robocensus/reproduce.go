@@ -25,7 +25,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
-	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -360,7 +359,7 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 	c, in := &f.Config, &f.Config.Source
 	c.Dir, c.Run, c.Tables = to, m.Run, slices.Clone(m.Tables)
 	c.Evaluate.KeepComments = about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)
-	in.FromRun, in.Sample, in.Label = filepath.Join(r.folder, "_runs", m.Run), r.sample, labelsOf(about, m)
+	in.FromRun, in.Sample = filepath.Join(r.folder, "_runs", m.Run), r.sample
 	config, err := f.Build(ctx)
 	if err != nil {
 		return err
@@ -368,21 +367,4 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 	config.Source.Bodies = r.bodies
 	_, err = pipeline.Run(ctx, config, new(pipeline.Progress))
 	return err
-}
-
-// labelsOf returns the labels of a run: those of its hosts, as the table labels has them, and
-// those that follow from the answers.
-func labelsOf(about *describe.Run, m *journal.Manifest) []string {
-	if !slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "labels" && p.Rows > 0 }) &&
-		!slices.Contains(m.Tables, "label_counts") {
-		return nil
-	}
-	wanted := []string{hosts.AllLabels}
-	given, _ := about.Configuration["label"].([]any)
-	for _, name := range given {
-		if name, ok := name.(string); ok && target.IsOwnLabel(name) {
-			wanted = append(wanted, name)
-		}
-	}
-	return wanted
 }

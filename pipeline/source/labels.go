@@ -30,11 +30,11 @@ func (s *Source) LabelsOf(t *target.Target) []target.Label {
 func (s *Source) LabelValues() int { return s.labels.Values() }
 
 // HasLabels reports whether targets may have labels.
-func (c *Config) HasLabels() bool { return len(c.Label) > 0 || c.Labels != "" }
+func (c *Config) HasLabels() bool { return len(c.Label)+len(c.Carried) > 0 || c.Labels != "" }
 
 // OwnLabels returns the labels that are wanted and need no list.
 func (c *Config) OwnLabels() (names []string) {
-	for _, name := range c.Label {
+	for _, name := range slices.Concat(c.Label, c.Carried) {
 		if target.IsOwnLabel(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -80,7 +80,7 @@ func (s *Source) readLabels(ctx context.Context, reject func(role string, line i
 		columns, names = append(columns, found...), append(names, remote.Name(f.Path))
 		return err
 	}
-	err := s.earlierLabels(ctx, wanted, &columns)
+	err := s.earlierLabels(ctx, slices.Concat(wanted, c.Carried), &columns)
 	if err == nil {
 		err = read("hosts", hosts.LabelFile{Path: c.Hosts, Column: c.Column, Wanted: wanted})
 	}
@@ -113,7 +113,10 @@ func hasColumn(columns []string, name string) bool {
 
 // missing returns the error of labels that no list has.
 func (c *Config) missing(wanted, columns, lists []string) error {
-	of := strings.Join(lists, ", ")
+	of, what := strings.Join(lists, ", "), "column"
+	if of == "" && c.FromRun != "" {
+		of, what = "the earlier run", "label"
+	}
 	for _, name := range wanted {
 		if hasColumn(columns, name) || name == hosts.AllLabels && (len(columns) > 0 || c.FromRun != "") {
 			continue
@@ -122,7 +125,7 @@ func (c *Config) missing(wanted, columns, lists []string) error {
 		for i, column := range columns {
 			quoted[i] = strconv.Quote(column)
 		}
-		err := fmt.Errorf("has no column %q (--label); it has %s", name, strings.Join(quoted, ", "))
+		err := fmt.Errorf("has no %s %q (--label); it has %s", what, name, strings.Join(quoted, ", "))
 		if len(columns) == 0 {
 			err = fmt.Errorf("has no column for --label %s; labels are the columns beside those of hosts, URLs and ranks, "+
 				"of a list with a header", name)

@@ -42,6 +42,7 @@ type Config struct {
 	Ranks   string        // list of ranked hosts, for WARC and bodies
 	Label   []string      // columns of Hosts and Ranks that are labels, * for all of them; of an earlier run, its labels
 	Labels  string        // list of hosts or registered domains with their labels
+	Carried []string      // labels of the earlier run that are taken over; no list is asked for them
 	Column  string        // what the header of the hosts list calls their column, "" for a name that is known
 	Force   bool          // read a hosts list most of whose lines name no host
 

@@ -332,7 +332,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
 	wantTablesAgain(t, out, again, "documents", "preferences", "policies", "verdicts")
 	_, said := robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "judged"))...)
-	if note := one(t, db, "SELECT format('note: {:,} documents of the earlier run, and what they state, are not carried over', count(*)) FROM documents"); !strings.Contains(said, note) {
+	if note := one(t, db, "SELECT format('note: not carried over: {:,} documents of the earlier run and what is stated there', count(*)) FROM documents"); !strings.Contains(said, note) {
 		t.Errorf("no word %q:\n%s", note, said)
 	}
 

@@ -127,8 +127,19 @@ func TestSitemapsOfHosts(t *testing.T) {
 	log.mu.Unlock()
 
 	again := filepath.Join(dir, "again")
-	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", again, "--run", "r")
+	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", again, "--run", "r")
 	wantTablesAgain(t, out, again)
+	planned := filepath.Join(dir, "planned")
+	robocensus(t, 0, "plan", "--agents", asks[2], "--keep-bodies", "--from-run", filepath.Join(out, "_runs", "r"), "--shards", "2", "--out", planned, "--run", "r")
+	for _, shard := range []string{"0", "1"} {
+		robocensus(t, 0, "run", "--out", planned, "--run", "r", "--shard", shard, "--progress", "none")
+	}
+	wantTablesAgain(t, out, planned, "sitemap_files", "coverage", "urls", "policies")
+	none := filepath.Join(dir, "none")
+	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls=false", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", none, "--run", "r")
+	if _, said := robocensus(t, 0, "run", "--agents", asks[2], "--progress", "none", "--from-run", filepath.Join(none, "_runs", "r"), "--out", none, "--run", "again"); !strings.Contains(said, "note: not carried over: sitemaps of the earlier run, for it has not kept the pages that they list (--keep-urls)\n") {
+		t.Errorf("of a run without the pages, it says\n%s", said)
+	}
 	set := filepath.Join(dir, "set")
 	robocensus(t, 0, "publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "r")
 	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "coverage: the same") || !strings.Contains(text, "sitemap_files: the same") || !strings.Contains(text, "urls: the same") {

@@ -103,6 +103,12 @@ func (m *Manifest) HasAnswers() bool {
 		!slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
 }
 
+// HasLabels reports whether the run says which hosts have its labels.
+func (m *Manifest) HasLabels() bool {
+	return slices.Contains(m.Tables, "labels") && !slices.ContainsFunc([]string{"labels.host", "labels.label", "labels.value"},
+		func(column string) bool { return slices.Contains(m.Without, column) })
+}
+
 // HasURLs reports whether the pages that the hosts of a run list can be judged again.
 func (m *Manifest) HasURLs() bool {
 	return slices.Contains(m.Tables, "sitemap_files") && slices.Contains(m.Tables, "urls") &&

@@ -37,7 +37,8 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkRelations,
+	carry := func() error { return f.carryLabels(ctx) }
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, carry, f.checkEffect, f.checkRelations,
 		f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
@@ -156,10 +157,10 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 	return nil
 }
 
-// setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
-// are or may have been asked under identities or for documents too, answers and documents. What
-// archives hold is not known before they are read, and a table of a run is in all of its
-// segments.
+// setTables sets the tables: those of the flag, otherwise all but bodies and those that hosts
+// were not asked for: answers under identities, documents, sitemaps and the pages that these
+// list. What archives hold is not known before they are read, and a table of a run is in all of
+// its segments. A run that is judged again has what can be judged of the earlier one.
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(schema.TableNames, table) {
@@ -170,31 +171,27 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			c.Tables = append(c.Tables, table)
 		}
 	}
-	if len(c.Tables) == 0 {
-		also := f.alsoAs != "" || len(f.Config.Source.WARC) > 0 || f.Config.Source.Paths != ""
-		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
-			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
-			also = err == nil && m.HasAnswers() // opening the source reports an error
+	archives := len(c.Source.WARC) > 0 || c.Source.Paths != ""
+	answers, pages, urls := f.alsoAs != "" || archives, f.sitemaps.Files > 0, false
+	if c.Source.FromRun != "" {
+		m, err := earlier.Head(ctx, c.Source.FromRun)
+		isRead := err == nil // opening the source reports an error
+		answers, pages = isRead && m.HasAnswers(), isRead && m.HasURLs()
+		urls = pages && (f.keepURLs || !f.Set.Changed("keep-urls"))
+		for _, flag := range []string{"keep-urls", "sitemap-sample"} {
+			if isRead && !pages && f.has(flag) && f.Set.Changed(flag) && !f.FromFile[flag] {
+				return exit.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
+					flag, m.Run)
+			}
 		}
-		documents := f.Set.Changed("documents") || len(f.Config.Source.WARC) > 0 || f.Config.Source.Paths != ""
-		pages := f.sitemaps.Files > 0
-		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
-			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
-			pages = err == nil && m.HasURLs()
-		}
-		without := map[string]bool{"bodies": true, "answers": !also, "documents": !documents, "sitemap_files": !pages,
-			"coverage": !pages, "urls": true}
-		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames),
-			func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
 	}
-	for _, flag := range []string{"keep-urls", "sitemap-sample"} {
-		if f.Config.Source.FromRun == "" || !f.has(flag) || !f.Set.Changed(flag) || f.FromFile[flag] {
-			continue
+	if len(c.Tables) == 0 {
+		without := map[string]bool{
+			"bodies": true, "answers": !answers, "documents": !archives && !f.Set.Changed("documents"),
+			"sitemap_files": !pages, "coverage": !pages, "urls": !urls,
+			"labels": !c.Source.HasLabels(), "label_counts": !c.Source.HasLabels(),
 		}
-		if m, err := earlier.Head(ctx, f.Config.Source.FromRun); err == nil && !m.HasURLs() {
-			return exit.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
-				flag, m.Run)
-		}
+		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return without[t] })
 	}
 	if f.keepURLs && !slices.Contains(c.Tables, "urls") {
 		c.Tables = append(c.Tables, "urls")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -34,7 +32,7 @@ import (
 
 // Execute makes the run and prints its summary.
 func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	stdout = f.begin(ctx, &c, stdout, stderr)
+	stdout = f.begin(&c, stdout, stderr)
 	for _, run := range f.damaged {
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; "+
 			"robocensus verify tells more\n", visible.Text(run))
@@ -78,6 +76,7 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 		fmt.Fprintf(stderr, "note: %s of --hosts without a stored answer\n", words.Count(*n, "host"))
 	}
 	remarkResolvers(result.Resolvers, stderr)
+	f.remarkMissed(ctx, c, stderr)
 	hosts := hostsOf(ctx, c)
 	remarkCaptures(c, result, hosts, stderr)
 	if f.json {
@@ -94,9 +93,8 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 }
 
 // begin prints what is worth knowing before a run, and returns where its summary goes.
-func (f *Flags) begin(ctx context.Context, c *pipeline.Config, stdout, stderr io.Writer) io.Writer {
+func (f *Flags) begin(c *pipeline.Config, stdout, stderr io.Writer) io.Writer {
 	f.remarkTokens(*c, stderr)
-	remarkMissed(ctx, *c, stderr)
 	return f.setLines(c, stdout, stderr)
 }
 
@@ -226,29 +224,6 @@ func remarkCaptures(c pipeline.Config, r *pipeline.Result, hosts int64, stderr i
 	case hosts == 0:
 		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts; with "+
 			"--last-capture, each host has one row")
-	}
-}
-
-// remarkMissed prints what the run that is re-evaluated cannot tell.
-func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
-	if c.Source.FromRun == "" {
-		return
-	}
-	missed, err := earlier.MissedBy(ctx, c.Source.FromRun)
-	if err != nil {
-		return // the run fails
-	}
-	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
-		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts "+
-			"that name them")
-	}
-	if n := missed.Documents; n > 0 {
-		fmt.Fprintf(stderr, "note: %s of the earlier run, and what they state, are not carried over, for their bodies are not "+
-			"kept: run --warc has them of its --warc-out\n", words.Count(n, "document"))
-	}
-	if len(missed.Columns) > 0 {
-		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them "+
-			"is counted as absent\n", visible.Text(strings.Join(missed.Columns, ", ")))
 	}
 }
 

@@ -43,7 +43,8 @@ An earlier run
   had been made under them, with its memory (--state) and its probes, and with the URLs
   that only some of its hosts have. What it did not ask for stays unknown: a redirect
   beyond those that it followed is redirect_unresolved, and a body has no more bytes
-  than it kept.
+  than it kept. Its labels, its answers to identities and the pages that its hosts list
+  are taken over; its documents are not, and a note says so.
 
 Interruptions and outages
   A second Ctrl-C stops at once, without waiting for the hosts in flight (--grace).

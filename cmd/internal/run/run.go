@@ -6,6 +6,7 @@
 //   - run.go, help.go: the command, its flags, and what it says of them
 //   - checks.go, relations.go: which values and which flags together are allowed
 //   - config.go, date.go, archive_rate.go: the configuration that they make
+//   - earlier.go: what a run takes over of the one that it judges again
 //   - execute.go, json.go: the run itself, and what it prints
 //   - shard.go, plan.go: a run of many processes
 //   - dry_run.go: what would be asked and written
@@ -65,6 +66,7 @@ type runState struct {
 	askedPages       *pages.Wanted  // with --pages, else nil
 	dated            bool           // the run ID is the current time: another run may have the same
 	damaged          []string       // runs that --resume skips
+	lost, replaced   []string       // labels of the run that is judged again: those that it cannot tell, and beside --labels
 }
 
 func New() *Flags {
@@ -78,8 +80,8 @@ func New() *Flags {
 		"`NAME` of the column of hosts, origins or URLs in --hosts, if its header calls it by no known name")
 	s.StringArrayVar(&in.Label, "label", nil,
 		"`COLUMN` of --hosts, --ranks or --labels that is a label, by which everything is counted too, such as sector; "+
-			"'*' is all but host, URL and rank; tld and cdn (read from headers) need no column; of an earlier run, a label "+
-			"that it has; repeatable")
+			"'*' is all but host, URL and rank; tld and cdn (read from headers) need no column; of an earlier run, all "+
+			"labels that it has are taken over unless --label or --labels is given, and '*' is all of its list; repeatable")
 	s.StringVar(&in.Labels, "labels", "",
 		"`FILE` of labels (CSV, TSV or Parquet): a column of hosts or registered domains, and one for each label, of "+
 			"which --label NAME chooses")
@@ -107,7 +109,8 @@ func New() *Flags {
 	s.StringVar(&in.Bodies, "bodies", "",
 		"folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
 	s.StringVar(&in.FromRun, "from-run", "",
-		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, but for documents of --documents; "+
+		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, with its labels and the pages that its "+
+			"hosts list, but without documents of --documents; "+
 			"a bare ID, latest or previous is a run of --out")
 	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
 	s.Float64Var(&in.Sample, "sample", 1,
@@ -151,7 +154,8 @@ func New() *Flags {
 		"with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it "+
 			"lists them")
 	s.BoolVar(&f.keepURLs, "keep-urls", false,
-		"with --sitemaps: write the table urls too, so that these pages can be judged again")
+		"with --sitemaps: write the table urls too, so that these pages can be judged again; a run of an earlier one that has "+
+			"them does so by itself")
 	s.StringSliceVar(&f.documents, "documents", nil,
 		"once a host has answered, ask it for documents too in which sites say what may be done with them (`NAMES` of "+
 			"them, with commas; without any all), a second apart and only where the robots.txt of their origins lets "+

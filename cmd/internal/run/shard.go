@@ -175,7 +175,7 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 
 // executeShard makes a shard and prints its summary.
 func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	stdout = f.begin(ctx, &c, stdout, stderr)
+	stdout = f.begin(&c, stdout, stderr)
 	if f.indexFrom != "" {
 		fmt.Fprintf(stderr, "note: this is %s, by %s\n", c.Source.Shard, f.indexFrom)
 	}
@@ -196,6 +196,7 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 		}
 		return advised(c, err)
 	}
+	f.remarkMissed(ctx, c, stderr)
 	if f.json {
 		return f.writeShard(c, r, stdout)
 	}

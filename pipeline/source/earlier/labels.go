@@ -5,38 +5,94 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // mostLabels is more labels than a run has.
 const mostLabels = 64
 
-// LabelNames returns the names of the labels that the run gives to hosts.
-func (r *Run) LabelNames(ctx context.Context) (names []string, err error) {
-	err = r.labels(ctx, []string{"label"}, func(batch []schema.Label) error {
-		for i := range batch {
-			if name := batch[i].Label; !slices.Contains(names, name) {
-				names = append(names, strings.Clone(name))
+// LabelsOf returns the labels of the run DIR/_runs/ID that a run which judges it again can have,
+// and those that it cannot, because nothing says which hosts have them. Of a run that cannot be
+// judged again there are none.
+func LabelsOf(ctx context.Context, folder string) (kept, lost []string, err error) {
+	if m, err := Head(ctx, folder); err != nil || !m.Complete() ||
+		!slices.Contains(m.Tables, "labels") && !slices.Contains(m.Tables, "label_counts") {
+		return nil, nil, nil
+	}
+	dir, id := runAt(folder)
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	m, err := journal.ReadManifest(in, id)
+	if err != nil {
+		return nil, nil, notARun(folder, err)
+	}
+	for _, table := range []string{"labels", "label_counts"} {
+		names, err := labelNames(ctx, in, m, table)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			switch {
+			case slices.Contains(kept, name):
+			case table == "labels" && m.HasLabels(), target.IsOwnLabel(name): // those of the program are found anew
+				kept = append(kept, name)
+			case !slices.Contains(lost, name):
+				lost = append(lost, name)
 			}
 		}
-		if len(names) > mostLabels {
-			return &userfile.Error{Path: path.Join("_runs", r.Manifest.Run),
-				Err: fmt.Errorf("has more than %d labels", mostLabels)}
+	}
+	slices.Sort(lost)
+	return kept, lost, nil
+}
+
+// LabelNames returns the names of the labels that the run gives to hosts.
+func (r *Run) LabelNames(ctx context.Context) ([]string, error) {
+	return labelNames(ctx, r.in, r.Manifest, "labels")
+}
+
+// labelNames returns the names of labels in a table, in the order in which they occur.
+func labelNames(ctx context.Context, in store.Store, m *journal.Manifest, table string) (names []string, err error) {
+	if slices.Contains(m.Without, table+".label") {
+		return nil, nil
+	}
+	for _, p := range m.PartsOf(table) {
+		if err := eachLabelOf(ctx, in, p, func(name []byte) {
+			if !slices.Contains(names, string(name)) && len(names) <= mostLabels {
+				names = append(names, string(name))
+			}
+		}); err != nil {
+			return nil, inputError(p.Path, err)
 		}
-		return nil
-	})
-	return names, err
+		if len(names) > mostLabels {
+			return nil, &userfile.Error{Path: path.Join("_runs", m.Run), Err: fmt.Errorf("has more than %d labels", mostLabels)}
+		}
+	}
+	return names, nil
+}
+
+func eachLabelOf(ctx context.Context, in store.Store, p journal.Part, each func([]byte)) error {
+	f, err := rowio.OpenPart(ctx, in, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.EachText(ctx, "label", each); err != nil {
+		return rowio.Unreadable(in, p, err)
+	}
+	return nil
 }
 
 // EachLabel calls yield with the labels of the run, in the order of its targets.
 func (r *Run) EachLabel(ctx context.Context, yield func([]schema.Label) error) error {
-	return r.labels(ctx, []string{"host", "label", "value"}, yield)
-}
-
-func (r *Run) labels(ctx context.Context, columns []string, yield func([]schema.Label) error) error {
-	return rowio.Of(ctx, r.in, r.Manifest.PartsOf("labels"), rowio.Selection{Columns: columns}, yield)
+	return rowio.Of(ctx, r.in, r.Manifest.PartsOf("labels"), rowio.Selection{Columns: []string{"host", "label", "value"}},
+		yield)
 }

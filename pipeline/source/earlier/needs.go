@@ -21,6 +21,8 @@ func TablesNeeded(areGiven bool) []string {
 type Missed struct {
 	OwnURLs   bool     // which URLs only some hosts have
 	Documents int64    // rows of documents, whose bodies no run keeps
+	Evidence  string   // the archives that have their bodies, "" for none
+	Pages     bool     // which pages the hosts list
 	Columns   []string // columns, as table.column, that are shown and counted
 }
 
@@ -51,9 +53,23 @@ func MissedBy(ctx context.Context, folder string) (Missed, error) {
 	listed := slices.ContainsFunc(m.Choices(), func(c journal.Choice) bool {
 		return slices.ContainsFunc(c.Inputs, func(in journal.Input) bool { return in.Role == "hosts" })
 	})
-	missed := Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}
-	for _, p := range m.PartsOf("documents") {
-		missed.Documents += p.Rows
+	missed := Missed{
+		OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without),
+		Pages: !m.HasURLs() && countRows(m, "sitemap_files") > 0, Documents: countRows(m, "documents"),
+	}
+	switch {
+	case m.KeepsWARC():
+		missed.Evidence = "its --warc-out"
+	case source != nil && source.Role == "warc":
+		missed.Evidence = "the archives that it has read"
 	}
 	return missed, nil
+}
+
+// countRows returns the number of rows of a table of a run.
+func countRows(m *journal.Manifest, table string) (n int64) {
+	for _, p := range m.PartsOf(table) {
+		n += p.Rows
+	}
+	return n
 }

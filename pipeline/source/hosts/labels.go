@@ -83,6 +83,7 @@ type Labels struct{ lists []*labelList }
 
 // labelList are the labels of one list.
 type labelList struct {
+	from     string // the name of the list
 	names    []string
 	domains  bool // a name stands for all hosts of a registered domain, too
 	values   []values
@@ -134,7 +135,7 @@ func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, 
 		return nil, &userfile.Error{Path: name, Err: errors.New("is read twice for its labels: keep the list in a file")}
 	}
 	found := &labelColumns{wanted: f.Wanted}
-	list := &labelList{domains: f.Domains, conflict: reject}
+	list := &labelList{from: name, domains: f.Domains, conflict: reject}
 	err = readForm(ctx, f.Path, form{column: f.Column, labels: found}, io.Discard, func(r row) error {
 		if list.names == nil && len(found.names) > 0 {
 			list.begin(found.names)
@@ -159,7 +160,7 @@ func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, 
 		return nil, &userfile.Error{Path: name,
 			Err: errors.New("has no label: give a header with a column host or domain, and columns of labels")}
 	}
-	return found.others, l.take(name, list)
+	return found.others, l.take(list)
 }
 
 // Put gives a host a value of a label, as an earlier run has it.
@@ -177,24 +178,34 @@ func (l *Labels) Put(host, label, value string) {
 
 // Begin begins labels of an earlier run.
 func (l *Labels) Begin(names []string) error {
-	list := new(labelList)
+	list := &labelList{from: earlierRun}
 	list.begin(names)
-	return l.take("the earlier run", list)
+	return l.take(list)
 }
 
+// earlierRun is the name of the labels that an earlier run has.
+const earlierRun = "the earlier run"
+
 // take adds the labels of a list.
-func (l *Labels) take(name string, list *labelList) error {
+func (l *Labels) take(list *labelList) error {
 	for _, label := range list.names {
-		if slices.ContainsFunc(l.lists, func(other *labelList) bool { return slices.Contains(other.names, label) }) {
-			return &userfile.Error{Path: name,
-				Err: fmt.Errorf("has the label %q, which another list has too: rename the column", label)}
+		for _, other := range l.lists {
+			if !slices.Contains(other.names, label) {
+				continue
+			}
+			how := "rename the column"
+			if other.from == earlierRun {
+				how += ", or leave --label out"
+			}
+			return &userfile.Error{Path: list.from,
+				Err: fmt.Errorf("has the label %q, which %s has too: %s", label, other.from, how)}
 		}
 	}
 	if len(list.names) > 0 {
 		l.lists = append(l.lists, list)
 	}
 	if n := l.Len(); n > mostLabels {
-		return &userfile.Error{Path: name,
+		return &userfile.Error{Path: list.from,
 			Err: fmt.Errorf("gives %d labels, and a run has at most %d: name those that matter with --label", n, mostLabels)}
 	}
 	return nil
