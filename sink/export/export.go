@@ -89,6 +89,10 @@ var errFull = errors.New("no room for more rows")
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
 func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, error) {
+	what := fmt.Sprintf("table %q", tableOf(s.Table))
+	if s.Table != tableOf(s.Table) {
+		what += ", of which the view " + s.Table + " is made,"
+	}
 	s.Table = tableOf(s.Table)
 	compared, err := journal.ComparedWith(in, m.Run)
 	if err != nil {
@@ -102,7 +106,7 @@ func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, 
 		if len(compared) > 0 {
 			there = append(slices.Clip(there), layout.Changes)
 		}
-		return nil, fmt.Errorf("table %q %w: run %s has %s", s.Table, ErrNotThere, m.Run, strings.Join(there, ", "))
+		return nil, fmt.Errorf("%s %w: run %s has %s", what, ErrNotThere, m.Run, strings.Join(there, ", "))
 	}
 	if s.Against != "" {
 		return nil, fmt.Errorf(

@@ -255,6 +255,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		{Selection{Table: Access, Where: []Condition{where("agent", "C")}}, "csv", `agent "C" is not there: the run has A bot, B`},
 		{Selection{Table: Access, Columns: []string{"C"}}, "csv", `column "C" is not there: the table has host, rank, origin, A bot, B`},
 		{Selection{Table: "fetches"}, "xls", `format "xls" is not there`},
+		{Selection{Table: "document_changes"}, "csv", `table "changes", of which the view document_changes is made, is not there: run `},
 	} {
 		var out bytes.Buffer
 		if _, err := Table(t.Context(), &out, in, m, row.Selection, row.format); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), row.want) || out.Len() > 0 {
@@ -264,5 +265,10 @@ func TestWhatIsNotThere(t *testing.T) {
 	m.Tables = []string{"fetches"}
 	if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: Access}, "csv"); !errors.Is(err, ErrNotThere) {
 		t.Errorf("access without policies: %v", err)
+	}
+	for table, want := range map[string]string{"answers": `table "answers" is not there: run `, "turned_away": `table "answers", of which the view turned_away is made, is not there: run `} {
+		if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: table}, "csv"); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s without answers: %v, want %s", table, err, want)
+		}
 	}
 }

@@ -57,7 +57,8 @@ profiles and agents are those that the runs record.
 
 An outage is not a policy, and hides none: a host that RUN_A could not read is
 compared with the latest of up to 16 comparable runs before it that could (column
-before_run). A host that RUN_B could not read, or no run before it, is not compared.
+before_run). Of a host that RUN_B could not read, or no run before it, only whether it
+answers is compared.
 
 A comparison is made once. Where DIR has that of RUN_A and RUN_B and both runs are as
 they were, diff shows it, with the expectations of that time. --again makes it anew.

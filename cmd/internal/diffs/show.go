@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
-// headline says how many hosts changed. Hosts that a run could not read, or whose
-// policies are not compared, do not count as unchanged.
+// headline says how many hosts changed, of the hosts that all formats count as compared. Of those
+// that a run could not read, policies, answers and documents are not.
 func headline(r *diff.Result) string {
 	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
 	switch {
@@ -30,10 +30,9 @@ func headline(r *diff.Result) string {
 			words.Count(r.Compared, "host"), apart)
 	}
 	out := fmt.Sprintf("%s compared, %s with a change", words.Count(r.Compared, "host"), words.Number(r.Changed))
-	if r.Unread > 0 { // of these only the reachability is
-		out = fmt.Sprintf("%s in both runs, %s of them compared (%s could not be read in one run or in both), %s with a "+
-			"change",
-			words.Count(r.Compared, "host"), words.Number(r.Compared-r.Unread), words.Number(r.Unread), words.Number(r.Changed))
+	if r.Unread > 0 {
+		out = fmt.Sprintf("%s compared, %s of them only by whether they answer (not read in one run or in both), %s with a "+
+			"change", words.Count(r.Compared, "host"), words.Number(r.Unread), words.Number(r.Changed))
 	}
 	if r.Compared >= words.Few {
 		out += fmt.Sprintf(" (%s of the hosts in both runs)", words.Percent(r.Changed, r.Compared))

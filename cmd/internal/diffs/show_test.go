@@ -51,3 +51,16 @@ func TestToldCoverage(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// The number of hosts that are compared is that of --format json, whether or not all could be read.
+func TestHeadlineCountsAsJSON(t *testing.T) {
+	for want, r := range map[string]*diff.Result{
+		"18 hosts compared, 5 with a change (27.8% of the hosts in both runs); 0 new, 1 gone":                                                                         {Compared: 18, Changed: 5},
+		"19 hosts compared, 1 of them only by whether they answer (not read in one run or in both), 5 with a change (26.3% of the hosts in both runs); 0 new, 1 gone": {Compared: 19, Unread: 1, Changed: 5},
+		"no policy is compared: 3 hosts in both runs, and none could be read in both; 0 new, 1 gone":                                                                  {Compared: 3, Unread: 3},
+	} {
+		if r.Policies, r.Gone = true, 1; headline(r) != want {
+			t.Errorf("%q, want %q", headline(r), want)
+		}
+	}
+}

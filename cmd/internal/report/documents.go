@@ -52,15 +52,19 @@ func (d *data) documents() *draw.Figure {
 	}
 	there := make(map[string]int64)
 	for name := range by {
-		if n := by[name][string(consent.Present)]; n > 0 && name != "page" {
+		if n := by[name][string(consent.Present)]; n > 0 {
 			there[name] = n
 		}
 	}
-	f.Title = "No host has one of the documents that it was asked for"
+	beside, isBar := "", there["page"] > 0 // the front page, which has a bar and is no document
+	if delete(there, "page"); isBar {
+		beside = ", but for their front pages,"
+	}
+	f.Title = "No host has one of the documents that it was asked for" + strings.TrimSuffix(beside, ",")
 	if len(there) > 0 {
 		// Not all are asked of the same hosts: licences only of those that name one.
 		leading, n, each := counters.Leading(there, documentName)
-		f.Title = fmt.Sprintf("What most hosts have of these is %s: %s%s", leading, words.Hosts(n), each)
+		f.Title = fmt.Sprintf("What most hosts have of these%s is %s: %s%s", beside, leading, words.Hosts(n), each)
 	}
 	for _, name := range counters.Ranked(asked) {
 		track := draw.Track{Whole: asked[name],

@@ -26,14 +26,16 @@ func TestPagesAreTold(t *testing.T) {
 	}
 }
 
-// The remarks about a document are apart, and those that were not asked for do not count as asked.
+// The remarks about a document are apart. What was asked for counts once, whatever documents it is, and a redirect too
+// that is not followed; what was not does not count.
 func TestRemarksOfDocuments(t *testing.T) {
 	v := &hostView{target: &lookup.Target{}, Documents: []documentView{
-		{Document: "rsl", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "tdmrep", Outcome: "absent", Remark: new("no_control")},
-		{Document: "page", Outcome: "not_asked", Remark: new("disallowed")}}}
+		{Document: "rsl", URL: "/a", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "license.xml", URL: "/a", Outcome: "absent"},
+		{Document: "tdmrep", URL: "/b", Outcome: "absent", Remark: new("no_control")}, {Document: "rsl", URL: "/c", Outcome: "not_asked", Status: new(int32(302))},
+		{Document: "page", URL: "/", Outcome: "not_asked", Remark: new("disallowed")}, {Document: "ai.txt", URL: "/d", Outcome: "uncaptured"}}}
 	var out strings.Builder
 	v.printDocuments(&screen.Text{Out: &out})
-	if text := out.String(); !strings.Contains(text, "documents of consent: 2 asked for\n    not there: rsl (elsewhere, disallowed), tdmrep (no control)\n") {
+	if text := out.String(); !strings.Contains(text, "documents of consent: 3 asked for\n    not there: rsl (elsewhere, disallowed), license.xml, tdmrep (no control)\n") {
 		t.Errorf("it says\n%s", text)
 	}
 }

@@ -30,18 +30,30 @@ func (v *hostView) addDocuments(ctx context.Context, r *lookup.Run, t *lookup.Ta
 	return err
 }
 
+// wasAsked reports whether somebody asked for the document. What is not asked for may be that to
+// which a redirect leads: it has the status of the redirect.
+func (d *documentView) wasAsked() bool {
+	switch consent.Outcome(d.Outcome) {
+	case consent.NotAsked:
+		return d.Status != nil
+	case consent.Uncaptured:
+		return false
+	}
+	return true
+}
+
 // printDocuments says which documents of consent there are, which answers are none though they
 // look like one, and what else came of the requests.
 func (v *hostView) printDocuments(p *screen.Text) {
 	if len(v.Documents) == 0 {
 		return
 	}
-	asked := int64(0)
+	asked := make(map[string]bool)     // by URL, which may be of two documents
 	names := make(map[string][]string) // by outcome
 	for i := range v.Documents {
 		d := &v.Documents[i]
-		if d.Outcome != string(consent.NotAsked) {
-			asked++
+		if d.wasAsked() {
+			asked[d.URL] = true
 		}
 		text := d.Document
 		if remark := schema.OrZero(d.Remark); remark != "" {
@@ -51,7 +63,7 @@ func (v *hostView) printDocuments(p *screen.Text) {
 			names[d.Outcome] = append(names[d.Outcome], text)
 		}
 	}
-	p.Line(fmt.Sprintf("  documents of consent: %s asked for", words.Number(asked)))
+	p.Line(fmt.Sprintf("  documents of consent: %s asked for", words.Number(int64(len(asked)))))
 	for _, outcome := range consent.Outcomes {
 		all := names[string(outcome)]
 		if len(all) == 0 {

@@ -20,7 +20,8 @@ type Result struct {
 	Notes    []string `json:"notes"`             // what is not compared, and why
 	Policies bool     `json:"policies_compared"` // false: only where hosts redirect to, and which are new or gone
 	Compared int64    `json:"compared"`          // hosts in both runs
-	// of these, without a state before or after that could be read: their policies are not compared
+	// of these, without a state before or after that could be read: only their reachability is compared, and neither
+	// policies nor answers nor documents
 	Unread  int64 `json:"unread"`
 	Same    int64 `json:"same"`    // compared hosts whose row of fetches shows that nothing changed
 	Changed int64 `json:"changed"` // compared hosts with a change
