@@ -94,13 +94,15 @@ func boundsOf(least, greatest []byte, isText bool) (lower, upper parquet.Value) 
 	return parquet.ByteArrayValue(lowerBound(least, isText)), parquet.ByteArrayValue(upperBound(greatest, isText))
 }
 
-// textPage is a page of texts of a column.
+// textPage is a page of texts of a column. The page of parquet-go is empty.
 type textPage struct {
 	parquet.Page
 	texts *textColumn
 }
 
 func (p textPage) Type() parquet.Type { return numbers{p.Page.Type(), p.texts} }
+func (p textPage) NumRows() int64     { return int64(p.texts.count()) }
+func (p textPage) NumValues() int64   { return int64(p.texts.count()) }
 
 func (p textPage) Bounds() (least, greatest parquet.Value, ok bool) {
 	if len(p.texts.cells) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/rle"
+	"golang.org/x/sys/cpu"
 	"pgregory.net/rapid"
 )
 
@@ -657,27 +659,74 @@ func BenchmarkVerdicts(b *testing.B) {
 	})
 }
 
-// The numbers of a page of texts are encoded as parquet-go encodes them.
+// The numbers of a page of texts are encoded as parquet-go encodes them, however they are
+// added.
 func TestNumbersOfTexts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := &textColumn{texts: newTexts(), last: -1}
-		most := rapid.SampledFrom([]int{1, 2, 3, 9, 70, 300}).Draw(t, "texts")
-		for range most {
-			c.find(fmt.Sprint(c.len()))
+	dictionaries := make(map[int]*texts)
+	for _, most := range []int{1, 2, 3, 9, 70, 300, 70_000} {
+		dictionaries[most] = newTexts()
+		for n := range most {
+			dictionaries[most].find(fmt.Sprint(n))
 		}
-		for range rapid.IntRange(0, 6).Draw(t, "runs") {
-			text := fmt.Sprint(rapid.IntRange(0, most-1).Draw(t, "text"))
-			for range rapid.SampledFrom([]int{1, 2, 7, 8, 9, 30}).Draw(t, "times") {
-				c.add(text)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.SampledFrom(slices.Sorted(maps.Keys(dictionaries))).Draw(t, "texts")
+		c := &textColumn{texts: dictionaries[most], last: -1}
+		var cells, batch []int32
+		some := func(add func(text string, n int32)) {
+			for range rapid.IntRange(0, 4).Draw(t, "runs") {
+				n := rapid.IntRange(0, most-1).Draw(t, "text")
+				for range rapid.SampledFrom([]int{1, 2, 5, 7, 8, 9, 30}).Draw(t, "cells") {
+					add(fmt.Sprint(n), int32(n))
+				}
 			}
 		}
-		want, err := new(rle.DictionaryEncoding).EncodeInt32(nil, c.cells)
+		many := rapid.SampledFrom([]int{1, 2, 3, 8, 50})
+		for range rapid.IntRange(0, 8).Draw(t, "steps") {
+			switch rapid.SampledFrom([]string{"one by one", "batch", "each", "flush"}).Draw(t, "step") {
+			case "one by one":
+				some(func(text string, n int32) { c.add(text); cells = append(cells, n) })
+			case "batch":
+				from := len(c.cells)
+				batch = batch[:0]
+				some(func(text string, n int32) { c.add(text); batch = append(batch, n) })
+				times := many.Draw(t, "times")
+				c.repeat(from, times)
+				cells = append(cells, slices.Repeat(batch, times)...)
+				for range rapid.IntRange(0, 3).Draw(t, "again") {
+					if rapid.IntRange(0, 9).Draw(t, "is flushed") == 0 {
+						c.empty()
+						cells = cells[:0]
+					}
+					times := many.Draw(t, "times")
+					c.addBatch(times)
+					cells = append(cells, slices.Repeat(batch, times)...)
+				}
+			case "each":
+				some(func(text string, n int32) {
+					times := many.Draw(t, "times")
+					c.add(text)
+					c.addRun(times - 1)
+					cells = append(cells, slices.Repeat([]int32{n}, times)...)
+				})
+			case "flush":
+				c.empty()
+				cells = cells[:0]
+			}
+			if c.count() != len(cells) {
+				t.Fatalf("%d cells, want %d", c.count(), len(cells))
+			}
+		}
+		want, err := new(rle.DictionaryEncoding).EncodeInt32(nil, cells)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !cpu.X86.HasAVX2 {
+			t.Skip("parquet-go parts eights otherwise")
+		}
 		for _, dst := range [][]byte{nil, make([]byte, 3, 4), make([]byte, 0, 1000)} {
 			if got, err := (numbers{texts: c}).Encode(dst, encoding.Values{}, nil); err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("%v: %x, want %x: %v", c.cells, got, want, err)
+				t.Fatalf("%v: %x, want %x: %v", cells, got, want, err)
 			}
 		}
 	})

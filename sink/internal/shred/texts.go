@@ -13,12 +13,21 @@ import (
 // textColumn holds the cells of a page of texts, as indices into a dictionary.
 type textColumn struct {
 	*texts
-	last   int32 // the text of the last cell, -1 for none
-	cells  []int32
+	last   int32    // the text of the last cell, -1 for none
+	cells  []int32  // without their repetitions
+	spans  []span   // the cells from the first on that are repeated, or not; those after them are not
+	within int      // cells that spans speak of
+	more   int      // repetitions of cells
 	batch  []int32  // the cells of the last batch, once
 	shared bool     // a later column has the same dictionary
 	seen   []uint64 // the set of the texts of the cells, a bit for each
 }
+
+// span is n cells that are written several times.
+type span struct{ n, times int }
+
+// count returns the number of cells.
+func (t *textColumn) count() int { return len(t.cells) + t.more }
 
 // forget empties the dictionary. Every column that shares it forgets before the next
 // cell is added.
@@ -98,22 +107,20 @@ func (t *textColumn) see(n int32) {
 	t.seen[word] |= 1 << (n % 64)
 }
 
-// greatest returns the greatest number of a text of the page, 0 for none, and whether it is
-// the only one.
-func (t *textColumn) greatest() (n int32, alone bool) {
-	words := 0 // that have a text
-	for i, word := range t.seen {
-		if word != 0 {
-			n, alone = int32(64*i+bits.Len64(word)-1), words == 0 && word&(word-1) == 0
-			words++
+// greatest returns the greatest number of a text of the page, 0 for none.
+func (t *textColumn) greatest() int32 {
+	for i := len(t.seen) - 1; i >= 0; i-- {
+		if word := t.seen[i]; word != 0 {
+			return int32(64*i + bits.Len64(word) - 1)
 		}
 	}
-	return n, alone
+	return 0
 }
 
 // empty removes the cells.
 func (t *textColumn) empty() {
-	t.cells, t.seen = t.cells[:0], t.seen[:0]
+	t.cells, t.spans, t.seen = t.cells[:0], t.spans[:0], t.seen[:0]
+	t.within, t.more = 0, 0
 }
 
 // addAbove appends the last cell n times.
@@ -128,23 +135,82 @@ func (t *textColumn) addAbove(n int) {
 	}
 }
 
-// addBatch appends the cells of the batch before, after which no cell was added.
-func (t *textColumn) addBatch() {
-	if len(t.cells) == 0 { // they are of the page before
+// addBatch appends the cells of the batch before, after which no cell was added, several
+// times.
+func (t *textColumn) addBatch(times int) {
+	if last := len(t.spans) - 1; len(t.batch) > 0 && last >= 0 && t.within == len(t.cells) {
+		more := times // of the batch
+		if t.spans[last].n == 1 {
+			more *= len(t.batch)
+		}
+		t.spans[last].times += more
+		t.more += len(t.batch) * times
+		return
+	}
+	from := len(t.cells)
+	if from == 0 { // they are of the page before
 		for _, n := range t.batch {
 			t.see(n)
 		}
 	}
 	t.cells = append(room(t.cells, len(t.batch)), t.batch...)
+	t.spread(from, times)
 }
 
-// repeat keeps the cells from index from on as those of the batch, and appends them
-// again, so that they stand there several times.
+// repeat keeps the cells from index from on as those of the batch, and has them stand there
+// several times.
 func (t *textColumn) repeat(from, times int) {
-	n := len(t.cells) - from
 	t.batch = append(t.batch[:0], t.cells[from:]...)
-	t.cells = room(t.cells, n*(times-1))[:from+n*times]
-	fill(t.cells[from:], n)
+	t.spread(from, times)
+}
+
+// spread has the cells from index from on stand there several times.
+func (t *textColumn) spread(from, times int) {
+	switch cells := t.cells[from:]; {
+	case len(cells)*times < 8: // nothing is won
+		t.cells = room(t.cells, len(cells)*(times-1))[:from+len(cells)*times]
+		fill(t.cells[from:], len(cells))
+	case isOne(cells):
+		t.cells = t.cells[:from+1]
+		t.span(from, len(cells)*times)
+	case times > 1:
+		t.span(from, times)
+	}
+}
+
+func isOne(cells []int32) bool {
+	for _, n := range cells {
+		if n != cells[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// span has the cells from index from on stand there several times.
+func (t *textColumn) span(from, times int) {
+	if last := len(t.spans) - 1; last >= 0 && from == t.within && from == len(t.cells)-1 && t.spans[last].n == 1 &&
+		t.cells[from] == t.cells[from-1] {
+		t.spans[last].times += times
+		t.cells = t.cells[:from]
+		t.more += times
+		return
+	}
+	if once := from - t.within; once > 0 {
+		t.spans = append(t.spans, span{once, 1})
+	}
+	n := len(t.cells) - from
+	t.spans = append(t.spans, span{n, times})
+	t.within, t.more = len(t.cells), t.more+n*(times-1)
+}
+
+// addRun appends the last cell, which was added one by one, n times.
+func (t *textColumn) addRun(n int) {
+	if n < 8 {
+		t.addAbove(n)
+		return
+	}
+	t.span(len(t.cells)-1, n+1)
 }
 
 // fill repeats the first n elements of all until its end.
@@ -208,11 +274,12 @@ func (t *texts) grow() {
 // requiredTexts writes what required does, for texts. In a closure of a function that is
 // itself inlined, the compiler would not inline at.
 func requiredTexts(w *parquet.ColumnWriter, t *textColumn, c cells) error {
-	from := len(t.cells)
 	if c.again {
-		t.addBatch()
-		c.n = 0
+		t.addBatch(c.times)
+		_, err := w.WriteRowValues(nil)
+		return err
 	}
+	from := len(t.cells)
 	for i := 0; i < c.n; {
 		text, first := at[string](c, i), i
 		t.add(text)
@@ -230,12 +297,13 @@ func requiredTexts(w *parquet.ColumnWriter, t *textColumn, c cells) error {
 // and its field stands back bytes before in a row.
 func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(cells) error {
 	return func(c cells) error {
+		if c.again {
+			t.addBatch(c.times)
+			_, err := w.WriteRowValues(nil)
+			return err
+		}
 		from, others := len(t.cells), c
 		others.first = unsafe.Add(c.first, -back)
-		if c.again {
-			t.addBatch()
-			c.n = 0
-		}
 		for i := range c.n {
 			if text := at[string](c, i); isSame(text, at[string](others, i)) {
 				if n := other.batch[i]; n != t.last {
@@ -263,7 +331,7 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 	return func(n int, texts []string) error {
 		for _, text := range texts {
 			t.add(text)
-			t.addAbove(n - 1)
+			t.addRun(n - 1)
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
@@ -274,23 +342,23 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 func nullableTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
 	levels := newLevels(w)
 	return func(c cells) error {
-		from := len(t.cells)
 		if c.again {
-			t.addBatch()
-		} else {
-			var above *string
-			for i := range c.n {
-				p := at[*string](c, i)
-				levels.pattern[i] = 1
-				switch p {
-				case nil:
-					levels.pattern[i] = 0
-				case above:
-					t.addAbove(1)
-				default:
-					t.add(*p)
-					above = p
-				}
+			t.addBatch(c.times)
+			return levels.write(c.n, c.times)
+		}
+		from := len(t.cells)
+		var above *string
+		for i := range c.n {
+			p := at[*string](c, i)
+			levels.pattern[i] = 1
+			switch p {
+			case nil:
+				levels.pattern[i] = 0
+			case above:
+				t.addAbove(1)
+			default:
+				t.add(*p)
+				above = p
 			}
 		}
 		t.repeat(from, c.times)

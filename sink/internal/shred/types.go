@@ -2,13 +2,10 @@ package shred
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
-	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
 // The types through which parquet-go reads a column's cells from us. Its interfaces
@@ -109,44 +106,14 @@ type buffer struct {
 	kind *kind
 }
 
-func (b buffer) Len() int    { return len(b.kind.texts.cells) }
-func (b buffer) Size() int64 { return 4 * int64(len(b.kind.texts.cells)) }
+func (b buffer) Len() int    { return b.kind.texts.count() }
+func (b buffer) Size() int64 { return 4 * int64(b.kind.texts.count()) }
 func (b buffer) Reset()      { b.kind.texts.empty() }
 
 func (b buffer) Page() parquet.Page {
 	k := b.kind
 	numbered := k.Type.NewDictionary(k.column, k.texts.len(), k.texts.all()).Type()
-	return textPage{numbered.NewPage(k.column, len(k.texts.cells), encoding.Int32Values(k.texts.cells)), k.texts}
-}
-
-// numbers is the type of a page of texts. It encodes as [parquet.RLEDictionary] does, but
-// knows the greatest number, and whether there is another one.
-type numbers struct {
-	parquet.Type
-	texts *textColumn
-}
-
-func (n numbers) Encode(dst []byte, _ encoding.Values, _ encoding.Encoding) ([]byte, error) {
-	cells := n.texts.cells
-	greatest, alone := n.texts.greatest()
-	width := bits.Len32(uint32(greatest))
-	dst = append(dst[:0], byte(width))
-	if !alone || width == 0 {
-		out, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(dst[1:], cells)
-		if len(out) > 0 && cap(dst) > 1 && &out[0] == &dst[:2][1] {
-			return dst[:1+len(out)], err
-		}
-		return append(dst, out...), err
-	}
-	for _, count := range [...]int{len(cells) &^ 7, len(cells) & 7} { // as there: whole eights are a run
-		if count > 0 {
-			dst = binary.AppendUvarint(dst, uint64(count)<<1)
-			for shift := 0; shift < width; shift += 8 {
-				dst = append(dst, byte(greatest>>shift))
-			}
-		}
-	}
-	return dst, nil
+	return textPage{numbered.NewPage(k.column, 0, encoding.Int32Values(nil)), k.texts}
 }
 
 // dictionary is the dictionary of a column of texts.
