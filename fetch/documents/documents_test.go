@@ -126,6 +126,7 @@ var sites = map[string]http.HandlerFunc{
 		case "/robots.txt":
 			fmt.Fprint(w, "User-agent: robocensus\nDisallow: /llms.txt\nDisallow: /shut\nLicense: http://guests.example/shut.xml\n")
 		case "/":
+			w.Header().Set("Crawler-Price", "USD 2")
 			w.WriteHeader(http.StatusForbidden)
 		case "/.well-known/tdmrep.json":
 			fmt.Fprint(w, `{"location":"/","tdm-reservation":1}`)
@@ -289,7 +290,7 @@ license.xml soft_404 200 0
 llms.txt soft_404 200 0
 llms-full.txt soft_404 200 0
 signatures soft_404 200 0`,
-		"odd.example": `page refused 403 0
+		"odd.example": `page refused 403 0 price
 tdmrep invalid 200 0 no_array
 license.xml absent 301 0 disallowed
 llms.txt not_asked 0 0 disallowed

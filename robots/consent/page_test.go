@@ -114,8 +114,13 @@ func TestPriceOf(t *testing.T) {
 		want         string
 	}{
 		{402, "Crawler-Price: USD 0.01", "", "crawler-price|USD 0.01|"},
-		{403, "Crawler-Price: USD 0.01", "", "none"},
-		{401, "Crawler-Price: USD 0.01", "", "none"},
+		{403, "Crawler-Price: USD 0.01", "", "crawler-price|USD 0.01|"}, // whatever the refusal, the server has said it
+		{401, "Crawler-Price: USD 0.01", "", "crawler-price|USD 0.01|"},
+		{429, "Payment-Required: %%%", "", "payment-required|%%%|"},
+		{200, "Crawler-Price: USD 0.01", "", "none"},
+		{503, "Crawler-Price: USD 0.01", "", "none"},
+		{403, "Www-Authenticate: Payment id=\"a\"", "", "none"},
+		{403, "", `{"x402Version":1,"accepts":[{"maxAmountRequired":"1","asset":"0xa","network":"base"}]}`, "none"},
 		{402, "Www-Authenticate: Payment id=\"a\"", "", `www-authenticate|Payment id="a"|`},
 		{401, "Www-Authenticate: License realm=x", "", "www-authenticate|License realm=x|"},
 		{401, "Www-Authenticate: Basic realm=x", "", "none"},

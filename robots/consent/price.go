@@ -28,31 +28,33 @@ var PriceHeaders = []string{"crawler-price", "crawler-charged", "payment-require
 // schemes of WWW-Authenticate that ask for money or a licence.
 var paymentSchemes = []string{"payment", "license", "l402", "lsat"}
 
-// PriceOf returns the price that an answer names. It reports false for one without: a bare
-// 402 is an unpaid hosting account more often than not.
+// PriceOf returns the price that an answer names, a 402 or another refusal, for who is not known
+// may get any. It reports false for one without: a bare 402 is an unpaid hosting account more
+// often than not.
 func PriceOf(status int, header http.Header, body []byte) (p Price, ok bool) {
 	if value := header.Get("crawler-charged"); value != "" {
 		return Price{Header: "crawler-charged", Text: short(strings.TrimSpace(value))}, true
 	}
-	if status != http.StatusPaymentRequired && status != http.StatusUnauthorized {
+	if status < 400 || status > 499 {
 		return p, false
 	}
-	if status == http.StatusPaymentRequired {
-		if value := strings.TrimSpace(header.Get("crawler-price")); value != "" {
-			return Price{Header: "crawler-price", Text: short(value)}, true
+	if value := strings.TrimSpace(header.Get("crawler-price")); value != "" {
+		return Price{Header: "crawler-price", Text: short(value)}, true
+	}
+	if value := strings.TrimSpace(header.Get("payment-required")); value != "" && len(value) <= 2*PriceBytes {
+		p = Price{Header: "payment-required", Text: short(value)}
+		if text, err := base64.StdEncoding.DecodeString(value); err == nil {
+			p.read(text)
+		} else if text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(value, "=")); err == nil {
+			p.read(text)
 		}
-		if value := strings.TrimSpace(header.Get("payment-required")); value != "" && len(value) <= 2*PriceBytes {
-			p = Price{Header: "payment-required", Text: short(value)}
-			if text, err := base64.StdEncoding.DecodeString(value); err == nil {
-				p.read(text)
-			} else if text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(value, "=")); err == nil {
-				p.read(text)
-			}
-			return p, true
-		}
-		if len(body) <= PriceBytes && p.read(body) {
-			return p, true
-		}
+		return p, true
+	}
+	switch {
+	case status == http.StatusPaymentRequired && len(body) <= PriceBytes && p.read(body):
+		return p, true
+	case status != http.StatusPaymentRequired && status != http.StatusUnauthorized:
+		return Price{}, false
 	}
 	for _, value := range header.Values("WWW-Authenticate") {
 		scheme, _, _ := strings.Cut(strings.TrimSpace(value), " ")

@@ -88,7 +88,7 @@ var practices = []practising{
 	}), rows: oneRow("payment - - 10000 0xa base open allow"), requests: 5},
 	{name: "an unpaid account", robots: letsIn, page: forOne(answersWith(402)), rows: oneRow("refused - no_price - open allow"), requests: 5},
 	{name: "a wall on pages alone", robots: letsIn, page: forOne(answersWith(403, "Cf-Mitigated", "challenge")), rows: oneRow("challenge - - - open allow"), requests: 5},
-	{name: "refuses", robots: letsIn, page: forOne(answersWith(403)), rows: oneRow("refused - - - open allow"), requests: 5},
+	{name: "refuses", robots: letsIn, page: forOne(answersWith(403, "Crawler-Price", "EUR 1")), rows: oneRow("refused - - EUR 1 open allow"), requests: 5},
 	{name: "rate", robots: letsIn, page: forOne(answersWith(429)), rows: oneRow("rate_limited - - - open allow"), requests: 5},
 	{name: "wants to be left alone", robots: letsIn, page: forOne(answersWith(429, "Retry-After", "3600")),
 		rows: [4]string{"served - - - open allow", "rate_limited - - - open allow", "not_asked - spared - open allow", "not_asked - spared - open allow"}, requests: 2},

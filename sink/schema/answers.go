@@ -87,8 +87,8 @@ type Answer struct {
 	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; `no_price` (a 402
 	// that names none); or `once` (the control was served, and was not when it asked again). Null otherwise. Example: `disallowed`.
 	Remark *string `parquet:"remark,dict" rowio:"maybe"`
-	// Price that the answer names, as written; of x402 amount, asset and network. Null without one; for robots.txt,
-	// of which the bodies of errors are not read, without one in a header. Example: `USD 0.01`.
+	// Price that the answer names, as written, a 402 or another 4xx; of x402 amount, asset and network. Null without
+	// one; for robots.txt, of which the bodies of errors are not read, without one in a header. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`
 	// Name of the header that names the price, or a licence; `body` if that does. Null without one. Example:
 	// `crawler-price`.

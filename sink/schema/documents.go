@@ -36,7 +36,7 @@ type Document struct {
 	ContentDigest *string `parquet:"content_digest,dict"`
 	// URL of the last hop, if redirects led to it. Null otherwise.
 	FinalURL *string `parquet:"final_url"`
-	// Price that the answer names, as written. Null without one. Example: `USD 0.01`.
+	// Price that the answer names, as written, a 402 or another 4xx. Null without one. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`
 	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
 	// `beyond` (one licence too many, or with `elsewhere` what a redirect leads to; with `more` the last that has a row, and

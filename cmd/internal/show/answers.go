@@ -8,8 +8,10 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // answerView is what the origin answered to a further identity.
@@ -86,7 +88,7 @@ func (a *pageView) words() string {
 		text += ", " + words.Challenge.Of(*a.Challenge)
 	case a.ErrorClass != nil:
 		text += ", " + words.ErrorClass.Of(*a.ErrorClass)
-	case a.Price != nil:
+	case a.Price != nil && a.Treatment == string(consent.PagePayment):
 		text += ", " + *a.Price
 	case a.Status != nil && (*a.Status == http.StatusNotFound || *a.Status == http.StatusGone):
 		text += fmt.Sprintf(", status %d: there is no page for it", *a.Status)
@@ -94,6 +96,9 @@ func (a *pageView) words() string {
 		text += fmt.Sprintf(", status %d", *a.Status)
 	case a.IsControl && a.Same != nil && !*a.Same:
 		text += ", and another page when asked again"
+	}
+	if a.Price != nil && a.Treatment != string(consent.PagePayment) {
+		text += ", price " + *a.Price
 	}
 	if a.Paper != nil {
 		text += "; robots.txt: " + words.Paper.Of(*a.Paper)
@@ -113,10 +118,13 @@ func (a *answerView) words() string {
 		text += ", " + words.Challenge.Of(*a.Challenge)
 	case a.ErrorClass != nil:
 		text += ", " + words.ErrorClass.Of(*a.ErrorClass)
-	case a.Price != nil:
+	case a.Price != nil && a.Treatment == summary.TreatmentNames[summary.Payment]:
 		text += ", " + *a.Price
 	case a.Status != nil && a.Treatment != "served":
 		text += fmt.Sprintf(", status %d", *a.Status)
+	}
+	if a.Price != nil && a.Treatment != summary.TreatmentNames[summary.Payment] {
+		text += ", price " + *a.Price
 	}
 	if a.Same != nil && !*a.Same {
 		text += ", of other bytes; its policy is " + a.Policy

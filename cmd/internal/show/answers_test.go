@@ -17,6 +17,7 @@ func TestPagesAreTold(t *testing.T) {
 		"/ as bot: refused, status 403; robots.txt: open":                          {Treatment: "refused", Status: new(int32(403))},
 		"/ as bot: refused, 402 without a price; robots.txt: open":                 {Treatment: "refused", Status: new(int32(402)), Remark: new("no_price")},
 		"/ as bot: asked to pay, USD 1; robots.txt: open":                          {Treatment: "payment", Status: new(int32(402)), Price: new("USD 1")},
+		"/ as bot: refused, status 403, price USD 1; robots.txt: open":             {Treatment: "refused", Status: new(int32(403)), Price: new("USD 1")},
 		"/ as bot: served; robots.txt: open":                                       {Treatment: "served", Status: new(int32(200))},
 	} {
 		a.Path, a.Identity, a.Paper = "/", "bot", new("open")

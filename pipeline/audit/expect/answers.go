@@ -63,11 +63,15 @@ func (a *served) words() string {
 	if a.Challenge != nil {
 		found += " (" + *a.Challenge + ")"
 	}
-	if a.Price != nil {
+	isPayment := a.Treatment == string(consent.PagePayment) // so it is called of robots.txt, too
+	if a.Price != nil && isPayment {
 		found += " of " + *a.Price
 	}
 	if a.Status != nil {
 		found += fmt.Sprintf(" with status %d", *a.Status)
+	}
+	if a.Price != nil && !isPayment {
+		found += ", price " + *a.Price
 	}
 	return found
 }
