@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -87,7 +87,7 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	server.Reset()
 	both := measure(t, work, append(args, "--run", "both", "--also-as", "also.yaml", "--vantage", "here")...)
 	with := server.Report(0)
-	if alone.code != exit.OK || both.code != exit.OK {
+	if alone.code != cli.ExitOK || both.code != cli.ExitOK {
 		t.Fatalf("%d %d\n%s\n%s", alone.code, both.code, alone.said, both.said)
 	}
 	t.Logf("%d hosts: %d requests without, %d with identities; %d and %d MB; at most %d at once to a host, at least %d ms apart",

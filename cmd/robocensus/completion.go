@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
@@ -29,7 +29,7 @@ func completionCommand(root *cobra.Command) *cobra.Command {
 				if len(args) > 0 {
 					remark = suggest.Remark(args[0], shells)
 				}
-				return exit.Usagef("name one shell: bash, zsh or fish%s", remark)
+				return cli.Usagef("name one shell: bash, zsh or fish%s", remark)
 			}
 			switch out := c.OutOrStdout(); args[0] {
 			case "bash":

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
 // ignoringStore is an S3 server that replaces what is there, whatever the condition.
@@ -88,8 +88,8 @@ func TestAStoreThatIgnoresConditions_NoRace(t *testing.T) {
 		said  string
 		asked int32
 	}{
-		{append([]string{"plan", "--shards", "2"}, census...), exit.Input, fault, 0},
-		{append(append([]string{"run", "--shards", "2", "--shard", "0"}, census...), local...), exit.Input, fault, 0},
+		{append([]string{"plan", "--shards", "2"}, census...), cli.ExitInput, fault, 0},
+		{append(append([]string{"run", "--shards", "2", "--shard", "0"}, census...), local...), cli.ExitInput, fault, 0},
 		{append(append([]string{"run"}, census...), local...), 0, note, 1},
 	} {
 		var said bytes.Buffer

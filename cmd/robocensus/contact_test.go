@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
 // A run of many hosts without a contact in its user agent prints one note.
@@ -31,7 +31,7 @@ func TestRunOfManyHostsWithoutContact_NoRace(t *testing.T) {
 			"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--resolver", nowhere(t), "--retries", "0", "--tables", "fetches",
 			"--progress", "none", "--user-agent", row.agent, "--accept-unreachable",
 		}, nil, &out, &said)
-		if n := strings.Count(said.String(), "names no contact"); code != exit.OK || n != row.notes {
+		if n := strings.Count(said.String(), "names no contact"); code != cli.ExitOK || n != row.notes {
 			t.Errorf("%d hosts as %s: exit code %d, %d notes, want %d: %s", row.hosts, row.agent, code, n, row.notes, said.String())
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -109,7 +109,7 @@ func comparedRuns(t *testing.T) string {
 	out := filepath.Join(work, "out")
 	call := func(f func() error) {
 		t.Helper()
-		var code exit.Code
+		var code cli.ExitCode
 		if err := f(); err != nil && !errors.As(err, &code) {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func verified(t *testing.T, dir, run string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	err := verifyRun(context.Background(), sinktest.Open(t, dir), run, "", false, false, &stdout, &stderr)
-	var code exit.Code
+	var code cli.ExitCode
 	if err != nil && !errors.As(err, &code) {
 		return err.Error()
 	}

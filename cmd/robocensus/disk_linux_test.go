@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"golang.org/x/sys/unix"
 )
 
@@ -46,7 +46,7 @@ func TestOutputToAFullDisk_NoRace(t *testing.T) {
 		c.Run()
 		full.Close()
 		in.Close()
-		if code := c.ProcessState.ExitCode(); code != exit.IO || !strings.Contains(stderr.String(), "no space left on device") {
+		if code := c.ProcessState.ExitCode(); code != cli.ExitIO || !strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("%q ends with %d: %s", args, code, &stderr)
 		}
 	}
@@ -58,7 +58,7 @@ func TestCommandsOnAFullDisk_NoRace(t *testing.T) {
 	good := comparedRuns(t)
 	must(t, os.RemoveAll(filepath.Join(good, "changes")))
 	must(t, os.RemoveAll(filepath.Join(good, "_runs/b/against")))
-	if code, said := called("prune", "--out", good, "--keep", "2"); code != exit.OK { // its views lack changes
+	if code, said := called("prune", "--out", good, "--keep", "2"); code != cli.ExitOK { // its views lack changes
 		t.Fatal(said)
 	}
 	expect, archive := filepath.Join(filepath.Dir(good), "expect.yaml"), filepath.Join(filepath.Dir(good), "b?.warc")
@@ -97,11 +97,11 @@ func TestCommandsOnAFullDisk_NoRace(t *testing.T) {
 			}
 			must(t, os.Remove(filler))
 			must(t, os.RemoveAll(dir))
-			if code == exit.OK || code == 1 {
+			if code == cli.ExitOK || code == 1 {
 				break
 			}
 			failed++
-			if code != exit.IO || !strings.Contains(said, "no space left on device") || pages > 2000 {
+			if code != cli.ExitIO || !strings.Contains(said, "no space left on device") || pages > 2000 {
 				t.Fatalf("%s with %d pages free ends with %d:\n%s", row.args[0], pages, code, said)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
@@ -51,7 +51,7 @@ func nowhere(t *testing.T) string {
 func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 	var out bytes.Buffer
 	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out, &out)
-	if err != exit.Disallowed {
+	if err != cli.ExitDisallowed {
 		t.Errorf("error %v", err)
 	}
 	const want = `https://no-such-name.example could not be reached (DNS: no such name)
@@ -126,7 +126,7 @@ func TestCheckAndCompareSayThatAFileWasCut_NoRace(t *testing.T) {
 	} {
 		var out, failed bytes.Buffer
 		err := execute(t.Context(), strings.Fields(row.words), strings.NewReader(row.stdin), &out, &failed)
-		if code := (exit.Code)(0); err != nil && !errors.As(err, &code) {
+		if code := (cli.ExitCode)(0); err != nil && !errors.As(err, &code) {
 			t.Errorf("%s: %v", row.words, err)
 		}
 		out.Write(failed.Bytes())

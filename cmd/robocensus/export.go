@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs"
@@ -134,26 +132,26 @@ func repeated(names []string) string {
 func (f *exportFlags) selection(table string, someColumns bool) (s export.Selection, err error) {
 	switch {
 	case someColumns && len(f.columns) == 0:
-		return s, exit.Usagef("--columns is empty: name columns, or omit it for all")
+		return s, cli.Usagef("--columns is empty: name columns, or omit it for all")
 	case repeated(f.columns) != "":
-		return s, exit.Usagef("--columns names %q twice; name each column once", repeated(f.columns))
+		return s, cli.Usagef("--columns names %q twice; name each column once", repeated(f.columns))
 	case !slices.Contains(export.Formats, f.format):
-		return s, exit.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
+		return s, cli.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
 	case strings.HasPrefix(table, "series_") && slices.Contains(ofDatabase(), table):
-		return s, exit.Usagef("%s is of all runs: robocensus series --out %s --csv - gives these figures; the tables are %s", table,
-			screen.ShellWord(f.out), strings.Join(exportable, ", "))
+		return s, cli.Usagef("%s is of all runs: robocensus series --out %s --csv - gives these figures; the tables are %s", table,
+			cli.ShellWord(f.out), strings.Join(exportable, ", "))
 	case slices.Contains(ofDatabase(), table):
-		return s, exit.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+
-			"the tables are %[3]s", table, screen.ShellWord(f.out), strings.Join(exportable, ", "))
+		return s, cli.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+
+			"the tables are %[3]s", table, cli.ShellWord(f.out), strings.Join(exportable, ", "))
 	case !slices.Contains(exportable, table):
-		return s, exit.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable),
+		return s, cli.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable),
 			strings.Join(exportable, ", "))
 	}
 	s = export.Selection{Table: table, Columns: f.columns}
 	for _, text := range f.where {
 		column, value, ok := strings.Cut(text, "=")
 		if !ok || column == "" {
-			return s, exit.Usagef("--where %q: give COLUMN=VALUE", text)
+			return s, cli.Usagef("--where %q: give COLUMN=VALUE", text)
 		}
 		add(&s, column, value)
 	}
@@ -185,10 +183,10 @@ func ofDatabase() (names []string) {
 
 func (f *exportFlags) export(ctx context.Context, in store.Store, run string, what export.Selection, stdout,
 	stderr io.Writer) error {
-	if export.IsBinary(f.format) && screen.IsTerminal(stdout) {
-		return exit.Usagef("the output is binary: redirect it to a file or a program, or give --format csv")
+	if export.IsBinary(f.format) && cli.IsTerminal(stdout) {
+		return cli.Usagef("the output is binary: redirect it to a file or a program, or give --format csv")
 	}
-	if c, ok := stdout.(*screen.Checked); ok {
+	if c, ok := stdout.(*cli.Checked); ok {
 		stdout = c.Writer // export reports write errors itself
 	}
 	m, err := cli.RunOf(in, run, *f.incomplete, journal.ReadManifest)
@@ -196,7 +194,7 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 		return err
 	}
 	if f.profile != "" && !slices.Contains(m.Profiles, f.profile) {
-		return exit.Usagef("--profile: run %s has no profile %q%s: it has %s", run, f.profile,
+		return cli.Usagef("--profile: run %s has no profile %q%s: it has %s", run, f.profile,
 			suggest.Remark(f.profile, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	if err := f.addAgents(ctx, in, m, &what); err != nil {
@@ -232,7 +230,7 @@ func (f *exportFlags) addAgents(ctx context.Context, in store.Store, m *journal.
 		case i >= 0:
 			name = known[i]
 		case what.Table != "changes":
-			return exit.Usagef("--agent: run %s has no agent %q%s", m.Run, name, suggest.Remark(name, known))
+			return cli.Usagef("--agent: run %s has no agent %q%s", m.Run, name, suggest.Remark(name, known))
 		}
 		add(what, "agent", name)
 	}

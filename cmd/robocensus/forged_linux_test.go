@@ -21,7 +21,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -272,7 +272,7 @@ func TestForgedSets_NoRace(t *testing.T) {
 		must(t, os.CopyFS(filepath.Join(work, "forged"), os.DirFS(dir)))
 		for name, args := range commandsOver(is) {
 			m := measure(t, work, args...)
-			if m.code != exit.OK {
+			if m.code != cli.ExitOK {
 				t.Fatalf("%q ends with %d:\n%s", args, m.code, m.said)
 			}
 			need[is+" "+name] = m.peakMB
@@ -338,8 +338,8 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 		f.Errorf("%s of a %s, touched %v: %s\n%.1000s", name, f.is, slices.Sorted(maps.Keys(f.touched)), fmt.Sprintf(format, args...), visible.Text(m.said))
 	}
 	switch {
-	case m.code == exit.Input, name == "reproduce" && m.code == 1:
-	case m.code != exit.OK:
+	case m.code == cli.ExitInput, name == "reproduce" && m.code == 1:
+	case m.code != cli.ExitOK:
 		bad("ends with %d", m.code)
 	case refused:
 		bad("ends with 0")
@@ -353,7 +353,7 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 	if strings.Contains(m.said, "goroutine ") {
 		bad("panics")
 	}
-	if m.code != exit.OK {
+	if m.code != cli.ExitOK {
 		return
 	}
 	is := func(tables ...string) bool {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
 // hangingStore is an object store with the runs a and b. It never answers for an
@@ -85,7 +85,7 @@ func oneSignalEnds(t *testing.T, commands ...[]string) {
 				late := time.AfterFunc(time.Minute, func() { c.Process.Kill() }) // the store never answers
 				code := exitOf(t, c.Wait())
 				late.Stop()
-				if code != exit.Interrupted {
+				if code != cli.ExitInterrupted {
 					t.Errorf("exit %d\n%s", code, &said)
 				}
 				if !strings.Contains(said.String(), "interrupted") || strings.Count(said.String(), "\n") != 1 {

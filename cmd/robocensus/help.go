@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
@@ -24,7 +23,7 @@ func prepared(root *cobra.Command) *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c) })
 	root.SetFlagErrorFunc(func(c *cobra.Command,
 		err error) error {
-		return exit.UsageError{Err: flags.Explain(c.Flags(), err)}
+		return cli.UsageError{Err: flags.Explain(c.Flags(), err)}
 	})
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags, c.DisableFlagsInUseLine = false, true
@@ -94,7 +93,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			for _, name := range args {
 				i := slices.Index(names(about), name)
 				if i < 0 {
-					return exit.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "),
+					return cli.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "),
 						suggest.Remark(name, names(about)))
 				}
 				about = about.Commands()[i]

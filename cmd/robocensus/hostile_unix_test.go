@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
 // called runs the command in this process and returns its exit code and its output.
@@ -164,7 +164,7 @@ func TestNoCommandReadsOutsideOfTheFolder_NoRace(t *testing.T) {
 				{"report", "--out", dir, "a"},
 				{"verify", "--out", dir, "a"},
 			} {
-				if code, said := called(args...); code == exit.OK {
+				if code, said := called(args...); code == cli.ExitOK {
 					t.Errorf("%q ends with 0:\n%.300s", args, said)
 				}
 			}
@@ -177,7 +177,7 @@ func TestNoCommandReadsOutsideOfTheFolder_NoRace(t *testing.T) {
 		{"export", "--out", dir, "a", "fetches"}, {"diff", "--out", dir, "a", "b"}, {"diff", "--out", dir, "b", "a"}, {"report", "--out", dir, "a"},
 		{"run", "--from-run", filepath.Join(dir, "_runs/a"), "--out", t.TempDir(), "--progress", "none"},
 	} {
-		if code, said := called(args...); code != exit.OK {
+		if code, said := called(args...); code != cli.ExitOK {
 			t.Errorf("%q ends with %d:\n%s", args, code, said)
 		}
 	}
@@ -244,7 +244,7 @@ func TestNoCommandWritesThroughALink_NoRace(t *testing.T) {
 				if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
 					t.Fatalf("%s with a link at %s: the file that it leads to holds %q, %v", row.name, link, text, err)
 				}
-				if code != exit.OK && code != 1 && !strings.Contains(said, "robocensus: ") {
+				if code != cli.ExitOK && code != 1 && !strings.Contains(said, "robocensus: ") {
 					t.Errorf("%s with a link at %s ends with %d and does not say why:\n%s", row.name, link, code, said)
 				}
 			}
@@ -298,12 +298,12 @@ func TestADamagedRunStopsNoCommandAboutOthers_NoRace(t *testing.T) {
 		damage(t, dir)
 		if args[0] == "verify" {
 			code, said := called("prune", "--keep", "9", "--out", dir) // rewrites views.sql
-			if code != exit.OK {
+			if code != cli.ExitOK {
 				t.Fatal(said)
 			}
 		}
 		code, said := called(append(args, "--out", dir)...)
-		if code != exit.OK {
+		if code != cli.ExitOK {
 			t.Errorf("%q ends with %d:\n%s", args, code, said)
 		}
 		if strings.Contains(said, "\x1b") {

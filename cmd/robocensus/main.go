@@ -48,11 +48,9 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/demo"
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/run"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/series"
 	"github.com/robocensus/robocensus/cmd/internal/show"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
@@ -109,7 +107,7 @@ func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command
 	return func(c *cobra.Command, args []string) error {
 		err := run(c, args)
 		if err != nil && c.Context().Err() != nil {
-			return exit.ErrInterrupted
+			return cli.ErrInterrupted
 		}
 		return err
 	}
@@ -119,7 +117,7 @@ func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command
 // what it prints goes to a terminal meanwhile.
 func telling(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		if c.Name() != "export" || !screen.IsTerminal(c.OutOrStdout()) {
+		if c.Name() != "export" || !cli.IsTerminal(c.OutOrStdout()) {
 			var read atomic.Int64
 			c.SetContext(store.Counted(c.Context(), &read))
 			defer progress.Count(c.ErrOrStderr(), "bytes_read", read.Load)()
@@ -139,9 +137,9 @@ func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		root.SetOut(root.ErrOrStderr())
 		root.HelpFunc()(root, nil)
-		return exit.Usagef("no command given")
+		return cli.Usagef("no command given")
 	}
-	return exit.Usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
+	return cli.Usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
 }
 
 // execute runs the command that args name.
@@ -157,7 +155,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		}
 		c.InitDefaultHelpFlag()
 		if err := flags.CheckDashes(c.Flags(), rest); err != nil {
-			return exit.UsageError{Err: err}
+			return cli.UsageError{Err: err}
 		}
 	}
 	root.SetArgs(args)
@@ -165,28 +163,28 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 }
 
 func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := exit.UntilSignal()
+	ctx, stop := cli.UntilSignal()
 	defer stop()
-	out := &screen.Checked{Writer: stdout}
+	out := &cli.Checked{Writer: stdout}
 	err := execute(remote.Guarded(ctx, client.IsSpecial), args, stdin, out, stderr)
-	var code exit.Code
+	var code cli.ExitCode
 	if out.Err != nil && (err == nil || errors.As(err, &code)) {
 		// Output that could not be written is an error, whatever the result.
 		err = fmt.Errorf("write to standard output: %w", out.Err)
 	}
 	if err == nil {
-		return exit.OK
+		return cli.ExitOK
 	}
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	var by exit.Signalled
-	if errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled) && !errors.Is(err, exit.ErrInterrupted) {
-		err = exit.ErrInterrupted // whatever was under way
+	var by cli.Signalled
+	if errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled) && !errors.Is(err, cli.ErrInterrupted) {
+		err = cli.ErrInterrupted // whatever was under way
 	}
 	fmt.Fprintln(stderr, "robocensus:", visible.Text(err.Error()))
-	if errors.As(context.Cause(ctx), &by) && exit.CodeOf(err) == exit.Interrupted {
+	if errors.As(context.Cause(ctx), &by) && cli.ExitCodeOf(err) == cli.ExitInterrupted {
 		return by.Code()
 	}
-	return exit.CodeOf(err)
+	return cli.ExitCodeOf(err)
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
 // Ctrl-C and SIGTERM have different exit codes, even if a command waits for
@@ -80,7 +80,7 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable_NoRace(t *testing.T) {
 			c.Stdin = io.MultiReader(strings.NewReader(list.String()))
 			said.Reset()
 			c.Stderr = &said
-			if code := exitOf(t, c.Run()); code != exit.Usage || !strings.Contains(said.String(), refusal) {
+			if code := exitOf(t, c.Run()); code != cli.ExitUsage || !strings.Contains(said.String(), refusal) {
 				t.Errorf("with --resume: exit code %d, %s", code, &said)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -89,7 +89,7 @@ func TestProgramsTakeAnswersAsRecorded_NoRace(t *testing.T) {
 		{"aside", "", []string{"--from-run", filepath.Join(out, "_runs", "read")}},
 	} {
 		run.source = append(run.source, "--profile", run.before+profiles)
-		if code, said := called(append(append([]string{"run", "--run", run.name}, run.source...), common...)...); code != exit.OK {
+		if code, said := called(append(append([]string{"run", "--run", run.name}, run.source...), common...)...); code != cli.ExitOK {
 			t.Fatal(said)
 		}
 		var missed []string

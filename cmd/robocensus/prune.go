@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
@@ -43,9 +42,9 @@ func pruneCommand() *cobra.Command {
 		}
 		switch {
 		case !c.Flags().Changed("keep"):
-			return exit.Usagef("--keep is missing: give the number of complete runs to keep")
+			return cli.Usagef("--keep is missing: give the number of complete runs to keep")
 		case *keep < 1:
-			return exit.Usagef("--keep %d: must be 1 or more", *keep)
+			return cli.Usagef("--keep %d: must be 1 or more", *keep)
 		}
 		in, err := cli.OpenRuns(c.Context(), *out)
 		if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
@@ -119,25 +118,25 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	case f.out == "":
 		return c, cli.ErrNoOut
 	case f.to == "":
-		return c, exit.Usagef("--to is missing: give the folder to write")
+		return c, cli.Usagef("--to is missing: give the folder to write")
 	case err != nil:
-		return c, exit.Usagef("--to %w", err)
+		return c, cli.Usagef("--to %w", err)
 	case cli.IsURL(f.to):
 		return c, cli.NotHere("to", f.to)
 	case cli.IsSameFile(f.to, "."):
-		return c, exit.Usagef("--to %s is the working folder: give a new folder", f.to)
+		return c, cli.Usagef("--to %s is the working folder: give a new folder", f.to)
 	case isAmongTables(to, f.out):
-		return c, exit.Usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
+		return c, cli.Usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
 	case dataSetAround(to) != "":
-		return c, exit.Usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to,
+		return c, cli.Usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to,
 			dataSetAround(to))
 	case len(runs) == 0:
-		return c, exit.Usagef("RUN is missing: give the runs to publish%s", cli.ThereAre(ctx, f.out))
+		return c, cli.Usagef("RUN is missing: give the runs to publish%s", cli.ThereAre(ctx, f.out))
 	}
 	known := append(describe.TableNames(), describe.ColumnNames()...)
 	for _, name := range f.without {
 		if !slices.Contains(known, name) {
-			return c, exit.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as "+
+			return c, cli.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as "+
 				"fetches.remote_address",
 				name, suggest.Remark(name, known), strings.Join(describe.TableNames(), ", "))
 		}
@@ -155,7 +154,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	}
 	for i, text := range append([]string{f.title, f.licence, f.contact}, f.creators...) {
 		if !describe.IsLine(text) {
-			return c, exit.Usagef("--%s %q: write it on one line",
+			return c, cli.Usagef("--%s %q: write it on one line",
 				[]string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
 		}
 	}
@@ -177,14 +176,14 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	}
 	for i, name := range runs {
 		if slices.Contains(runs[:i], runs[i]) {
-			return c, exit.Usagef("run %s is named twice", runs[i])
+			return c, cli.Usagef("run %s is named twice", runs[i])
 		}
 		m, err := cli.CompleteRun(c.In, name)
 		if err != nil {
 			return c, err
 		}
 		if m.SchemaVersion != schema.SchemaVersion {
-			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the "+
+			return c, cli.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the "+
 				"version that wrote it (%s)", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 		c.Runs = append(c.Runs, m)
@@ -226,7 +225,7 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 	lacking, err := publish.Write(ctx, c)
 	switch {
 	case errors.Is(err, describe.ErrMetadata), errors.Is(err, describe.ErrSelection), errors.Is(err, store.ErrNotEmpty):
-		return exit.UsageError{Err: err}
+		return cli.UsageError{Err: err}
 	case err != nil:
 		return err
 	}

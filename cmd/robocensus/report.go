@@ -9,12 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/changes"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -67,11 +65,11 @@ func reportCommand() *cobra.Command {
 		}
 		switch {
 		case *text && (*html != "" || *against != ""):
-			return exit.Usagef("--text prints to standard output and is about one run: leave --html and --against out")
-		case *html == "" && !*text && screen.IsTerminal(c.OutOrStdout()):
-			return exit.Usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
+			return cli.Usagef("--text prints to standard output and is about one run: leave --html and --against out")
+		case *html == "" && !*text && cli.IsTerminal(c.OutOrStdout()):
+			return cli.Usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):
-			return exit.Usagef("--against is empty: give a run%s", cli.ThereAre(c.Context(), *out))
+			return cli.Usagef("--against is empty: give a run%s", cli.ThereAre(c.Context(), *out))
 		}
 		run := args[0]
 		in, err := cli.OpenOut(c.Context(), *out, &run, against)
@@ -99,7 +97,7 @@ func writeReport(ctx context.Context, in store.Store, run, against, html string,
 	page, err := report.Page(ctx, in, m, against)
 	switch {
 	case errors.Is(err, changes.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
-		return exit.UsageError{Err: err}
+		return cli.UsageError{Err: err}
 	case err != nil:
 		return err
 	}

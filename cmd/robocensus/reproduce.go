@@ -15,9 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/demo"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/run"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
@@ -77,11 +75,11 @@ func reproduceCommand() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return exit.Usagef("FOLDER is missing: give the folder of the data set")
+			return cli.Usagef("FOLDER is missing: give the folder of the data set")
 		case len(args) > 1:
-			return exit.Usagef("unexpected argument %q", args[1])
+			return cli.Usagef("unexpected argument %q", args[1])
 		case !(r.sample > 0 && r.sample <= 1):
-			return exit.Usagef("--sample %g: give a share above 0 and at most 1", r.sample)
+			return cli.Usagef("--sample %g: give a share above 0 and at most 1", r.sample)
 		}
 		r.folder, r.out = args[0], c.OutOrStdout()
 		return r.run(c.Context())
@@ -105,7 +103,7 @@ func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, form
 
 func (r *reproduction) run(ctx context.Context) error {
 	if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
-		return exit.Usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
+		return cli.Usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
 	}
 	if r.bodies != "" {
 		if err := source.Check(ctx, source.Config{Bodies: r.bodies}); err != nil { // before all files are read
@@ -124,7 +122,7 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	for _, m := range p.Manifests() {
 		if m.SchemaVersion != schema.SchemaVersion {
-			return exit.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
+			return cli.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 	}
 	rows := int64(0)
@@ -166,7 +164,7 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 	}
 	r.files = len(found)
 	for _, d := range found {
-		r.say("%s: %s: %s", visible.Text(d.Name), screen.Paint(r.out, screen.Red, "different"), visible.Text(d.Text))
+		r.say("%s: %s: %s", visible.Text(d.Name), cli.Paint(r.out, cli.Red, "different"), visible.Text(d.Text))
 	}
 	switch {
 	case r.files == 0:
@@ -182,7 +180,7 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 // unjudgeable returns why a data set cannot be re-evaluated, nil if it can.
 func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
-		return exit.Usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
+		return cli.Usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
 	}
 	if err := journal.Lacking(journal.Needed(p.Without, earlier.TablesNeeded(r.bodies != "")...)); err != nil {
 		return &userfile.Error{Path: r.folder, Err: err}
@@ -209,7 +207,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 				"publish it with the table urls"
 		}
 		if why != "" {
-			return exit.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
+			return cli.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
 		}
 	}
 	return nil
@@ -286,11 +284,11 @@ func (r *reproduction) result() error {
 		limited = ", as far as compared (" + strings.Join(limits, "; ") + ")"
 	}
 	if r.files+r.tables > 0 {
-		r.say("%s: %s, %s%s", screen.Paint(r.out, screen.Red, "different"), count(r.files, "file"),
+		r.say("%s: %s, %s%s", cli.Paint(r.out, cli.Red, "different"), count(r.files, "file"),
 			count(r.tables, "table"), limited)
-		return exit.Different
+		return cli.ExitDifferent
 	}
-	r.say("%s%s", screen.Paint(r.out, screen.Green, "the same"), limited)
+	r.say("%s%s", cli.Paint(r.out, cli.Green, "the same"), limited)
 	return nil
 }
 

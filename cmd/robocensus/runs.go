@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/journal"
 )
@@ -62,7 +61,7 @@ func runsCommand() *cobra.Command {
 			return err
 		}
 		if asJSON {
-			return screen.JSON(c.OutOrStdout(), append([]journal.RunInfo{}, runs...)) // [] for none
+			return cli.JSON(c.OutOrStdout(), append([]journal.RunInfo{}, runs...)) // [] for none
 		}
 		showRuns(c.OutOrStdout(), runs)
 		return nil
@@ -71,12 +70,12 @@ func runsCommand() *cobra.Command {
 }
 
 func showRuns(out io.Writer, runs []journal.RunInfo) {
-	p := &screen.Text{Out: out}
+	p := &cli.Text{Out: out}
 	var rows [][]string
 	for _, r := range runs {
 		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339),
+			row = []string{r.Run, r.State, cli.Date(*r.Date), r.Started.UTC().Format(time.RFC3339),
 				p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts + r.Kept)}
 		}
 		rows = append(rows, row)

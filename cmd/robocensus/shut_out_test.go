@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 )
 
@@ -43,7 +43,7 @@ func TestShutOutTable(t *testing.T) {
 	must(t, os.WriteFile(path, []byte(list), 0o666))
 	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Other, category: search}\n"), 0o666))
 	code, said := called("run", "--hosts", path, "--agents", agents, "--out", filepath.Join(dir, "out"), "--schemes", "http", "--connect-to", addr, "--progress", "none")
-	if code != exit.OK {
+	if code != cli.ExitOK {
 		t.Fatal(said)
 	}
 	said = regexp.MustCompile(` +`).ReplaceAllString(said, " ")

@@ -14,9 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/progress"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -50,8 +48,8 @@ Exit codes: 0 whole, 1 whole as far as it is committed, but unfinished (0 with
 const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
 
 const (
-	exitProblems   exit.Code = exit.Input
-	exitUnfinished exit.Code = 1
+	exitProblems   cli.ExitCode = cli.ExitInput
+	exitUnfinished cli.ExitCode = 1
 )
 
 func verifyCommand() *cobra.Command {
@@ -70,7 +68,7 @@ func verifyCommand() *cobra.Command {
 			return err
 		}
 		if publish.IsDataSet(*out) {
-			return exit.Usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with "+
+			return cli.Usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with "+
 				"sha256sum -c checksums.sha256 there", *out)
 		}
 		run := args[0]
@@ -98,7 +96,7 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 	}
 	if warc != "" {
 		if v.WARCFile == nil {
-			return exit.Usagef("run %s wrote no file of requests and answers: leave out --warc", run)
+			return cli.Usagef("run %s wrote no file of requests and answers: leave out --warc", run)
 		}
 		digest, err := store.DigestOfFile(ctx, warc)
 		if err != nil {
@@ -122,7 +120,7 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 		}
 	}
 	if asJSON {
-		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes,
+		if err := cli.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes,
 			append([]verify.Problem{}, v.Problems...), notes}); err != nil {
 			return err
 		}
@@ -156,9 +154,9 @@ func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool
 	for _, p := range v.Problems {
 		fmt.Fprintf(out, "%s: %s: %s\n", visible.Text(p.Path), p.Kind, visible.Text(p.Text))
 	}
-	whole := screen.Paint(out, screen.Green, "whole")
+	whole := cli.Paint(out, cli.Green, "whole")
 	if n := len(v.Problems); n > 0 {
-		whole = screen.Paint(out, screen.Red, count(n, "problem"))
+		whole = cli.Paint(out, cli.Red, count(n, "problem"))
 	}
 	state := ""
 	switch {
@@ -200,7 +198,7 @@ func count[N int | int64](n N, what string) string {
 // verifyBar shows the progress of the verification: a bar on a terminal, else a line now and
 // then, for a bucket takes minutes.
 func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
-	if !screen.IsTerminal(stderr) {
+	if !cli.IsTerminal(stderr) {
 		return verifyLines(slog.New(slog.NewTextHandler(stderr, nil)), time.Now), func() {}
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -68,11 +67,11 @@ func CheckURL(url string, absolute bool) error {
 		return nil
 	}
 	if !strings.Contains(url, "://") {
-		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url),
+		return cli.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url),
 			map[bool]string{false: ", or begin a path with /"}[absolute])
 	}
 	if _, _, err := fetch.Parse(url, ""); err != nil {
-		return exit.UsageError{Err: err}
+		return cli.UsageError{Err: err}
 	}
 	return nil
 }
@@ -85,7 +84,7 @@ func OriginOf(word string) (fetch.Origin, error) {
 		return o, nil
 	}
 	if o, _, err = fetch.Parse(word, "https"); err != nil {
-		return o, exit.UsageError{Err: err}
+		return o, cli.UsageError{Err: err}
 	}
 	o.Scheme = ""
 	return o, nil

@@ -23,8 +23,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -229,12 +227,12 @@ func Command() *cobra.Command {
 func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case f.sitemap != "" && (f.urls != "" || f.before != "" || f.out != "" || f.jsonl || f.portable || f.uses):
-		return exit.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap " +
+		return cli.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap " +
 			"URL|FILE and --agent AGENT")
 	case f.out != "" && (f.urls == "" || len(f.agents) != 1 || len(words) > 0 || f.jsonl || f.before != ""):
-		return exit.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
+		return cli.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
 	case f.out == "" && f.Set.Changed("run"):
-		return exit.Usagef("--run needs --out: the folder of the run")
+		return cli.Usagef("--run needs --out: the folder of the run")
 	case f.out != "":
 		return f.checkRun(ctx, stdin, stdout, stderr)
 	}
@@ -246,45 +244,45 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	case f.portable:
 		return f.checkPortable(ctx, words, stdin, stdout)
 	case f.before != "" && f.urls == "":
-		return exit.Usagef("--changed-from needs --urls: the list whose verdicts may differ")
+		return cli.Usagef("--changed-from needs --urls: the list whose verdicts may differ")
 	case f.uses && (f.urls != "" || f.jsonl):
-		return exit.Usagef("--uses is for URLs that are arguments; with --jsonl, a question asks with \"uses\": true")
+		return cli.Usagef("--uses is for URLs that are arguments; with --jsonl, a question asks with \"uses\": true")
 	case f.sitemap != "":
 		return f.checkSitemap(ctx, words, profiles, stdin, stdout, stderr)
 	case f.urls != "":
 		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
 	case f.jsonl && f.json:
-		return exit.Usagef("--jsonl and --json exclude each other: give one of them")
+		return cli.Usagef("--jsonl and --json exclude each other: give one of them")
 	case f.jsonl && (len(words) > 0 || len(f.agents) > 0):
-		return exit.Usagef("--jsonl takes its questions from standard input, and no arguments")
+		return cli.Usagef("--jsonl takes its questions from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
-		return exit.Usagef("--jsonl takes one profile")
+		return cli.Usagef("--jsonl takes one profile")
 	case f.jsonl:
-		exit.EndBySignal(ctx)
+		cli.EndBySignal(ctx)
 		return f.checkJSONL(stdin, stdout, profiles[0])
 	case len(f.agents) > 0 && isFile(words):
 		if len(words) == 1 {
-			return exit.Usagef("give one or more URLs after %s", words[0])
+			return cli.Usagef("give one or more URLs after %s", words[0])
 		}
 		return f.checkFile(ctx, words[0], f.agents, words[1:], profiles, stdin, stdout, stderr)
 	case len(f.agents) > 0 && len(words) == 0:
-		return exit.Usagef("give one or more URLs")
+		return cli.Usagef("give one or more URLs")
 	case len(f.agents) > 0:
 		return f.checkLive(ctx, words, f.agents, profiles, stdout, stderr)
 	case len(words) > 1 && isLive(words[:1]) && !strings.ContainsAny(words[1], "/.:"):
 		return f.checkLive(ctx, urlsOf(words[0], words[2:]), words[1:2], profiles, stdout, stderr)
 	case len(words) > 0 && isLive(words):
-		return exit.Usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
+		return cli.Usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
 	case len(words) < 3:
-		return exit.Usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus " +
+		return cli.Usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus " +
 			"check --help")
 	case !cli.IsFile(words[0]) && cli.IsFile(words[1]):
-		return exit.Usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1],
+		return cli.Usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1],
 			words[0])
 	case strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://"):
-		return exit.Usagef("%s is a URL and not an agent: the file comes first, then the agent, then the URLs", words[1])
+		return cli.Usagef("%s is a URL and not an agent: the file comes first, then the agent, then the URLs", words[1])
 	case strings.HasPrefix(words[0], "/") && !cli.IsFile(words[0]) && slices.ContainsFunc(words[2:], cli.IsFile):
-		return exit.Usagef("%s is not a file: the file comes first, then the agent, then the URLs", words[0])
+		return cli.Usagef("%s is not a file: the file comes first, then the agent, then the URLs", words[0])
 	}
 	return f.checkFile(ctx, words[0], words[1:2], words[2:], profiles, stdin, stdout, stderr)
 }
@@ -340,7 +338,7 @@ func (f *flags) explain(
 		answers = append(answers, e.answers...)
 	}
 	if f.json {
-		if err := screen.JSON(stdout, answers); err != nil {
+		if err := cli.JSON(stdout, answers); err != nil {
 			return err
 		}
 	}
@@ -381,7 +379,7 @@ func WithOthers(profiles []*robots.Profile) []*robots.Profile {
 func ProfileOf(m *journal.Manifest, name string) (string, error) {
 	name = cmp.Or(name, m.FirstProfile())
 	if !slices.Contains(m.Profiles, name) {
-		return "", exit.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name,
+		return "", cli.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name,
 			suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	return name, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -106,22 +105,22 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	}
 	switch {
 	case f.jsonl && (len(files) > 0 || len(f.asked) > 0):
-		return exit.Usagef("--jsonl takes its pairs from standard input, and no arguments")
+		return cli.Usagef("--jsonl takes its pairs from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
-		return exit.Usagef("--jsonl takes one profile, the default of pairs that name none")
+		return cli.Usagef("--jsonl takes one profile, the default of pairs that name none")
 	case f.jsonl:
-		exit.EndBySignal(ctx)
+		cli.EndBySignal(ctx)
 		return f.compareJSONL(stdin, stdout, profiles[0])
 	case len(files) == 0 || len(files) > 2:
-		return exit.Usagef("give one or two robots.txt files; see robocensus compare --help")
+		return cli.Usagef("give one or two robots.txt files; see robocensus compare --help")
 	case len(f.asked) == 0 || len(f.asked) > 2:
-		return exit.Usagef("give --agent once or twice")
+		return cli.Usagef("give --agent once or twice")
 	case len(profiles) > 2:
-		return exit.Usagef("give --profile once or twice")
+		return cli.Usagef("give --profile once or twice")
 	case max(len(files), len(f.asked), len(profiles)) == 1:
-		return exit.Usagef("only one policy given: give two files, or --agent or --profile twice")
+		return cli.Usagef("only one policy given: give two files, or --agent or --profile twice")
 	case len(files) == 2 && files[0] == "-" && files[1] == "-":
-		return exit.Usagef("only one of the files can be standard input")
+		return cli.Usagef("only one of the files can be standard input")
 	}
 	var sides [2]compared
 	for i := range sides {
@@ -149,9 +148,9 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	case robots.Equal:
 		return nil
 	case robots.RelationUndecided:
-		return exit.Undefined
+		return cli.ExitUndefined
 	}
-	return exit.Different
+	return cli.ExitDifferent
 }
 
 // showComparison prints a comparison for people.

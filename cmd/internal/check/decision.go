@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -40,9 +40,9 @@ func (v *verdicts) join(other verdicts) {
 func (v *verdicts) code() error {
 	switch {
 	case v.disallowed:
-		return exit.Disallowed
+		return cli.ExitDisallowed
 	case v.undefined:
-		return exit.Undefined
+		return cli.ExitUndefined
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
@@ -192,9 +192,9 @@ func (e *explainer) explain(url string) {
 	first := e.readings[0]
 	v := first.Verdict(url)
 	e.verdicts.add(v.Value)
-	colour := map[robots.Value]screen.Style{robots.Permitted: screen.Green, robots.Disallowed: screen.Red,
-		robots.Undefined: screen.Yellow}[v.Value]
-	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())),
+	colour := map[robots.Value]cli.Style{robots.Permitted: cli.Green, robots.Disallowed: cli.Red,
+		robots.Undefined: cli.Yellow}[v.Value]
+	fmt.Fprintf(e.out, "%s  %s may %s\n", cli.Paint(e.out, colour, strings.ToUpper(v.Value.String())),
 		visible.Text(e.agent.Name), map[robots.Value]string{
 			robots.Permitted: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
 		}[v.Value]+" "+visible.Text(url))

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -51,7 +50,7 @@ func (f *flags) readURLs(ctx context.Context, in *urlInput, stdin io.Reader) err
 	switch {
 	case f.urls == "-":
 		in.name = "standard input"
-		exit.EndBySignal(ctx)
+		cli.EndBySignal(ctx)
 		return in.read(stdin)
 	case remote.IsURL(f.urls):
 		text, err := cli.ReadInput(ctx, f.urls)
@@ -66,7 +65,7 @@ func (f *flags) readURLs(ctx context.Context, in *urlInput, stdin io.Reader) err
 		return &userfile.Error{Path: in.name, Err: errors.Unwrap(err)}
 	}
 	defer file.Close()
-	exit.EndBySignal(ctx) // a read of a pipe cannot be interrupted
+	cli.EndBySignal(ctx) // a read of a pipe cannot be interrupted
 	return in.read(file)
 }
 
@@ -86,7 +85,7 @@ func (in *urlInput) read(r io.Reader) error {
 	case isLog(head):
 		return in.readLog(b)
 	case in.each == nil:
-		return exit.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have "+
+		return cli.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have "+
 			"agents of their own", in.name)
 	}
 	return registry.EachSample(in.name, b, in.each)
@@ -115,7 +114,7 @@ func (in *urlInput) note(format string, args ...any) {
 // readSitemap takes the URLs of a sitemap.
 func (in *urlInput) readSitemap(r io.Reader) error {
 	if in.each == nil {
-		return exit.Usagef("give an agent, by which the URLs of %s are judged", in.name)
+		return cli.Usagef("give an agent, by which the URLs of %s are judged", in.name)
 	}
 	first, unread, outside, n := "", int64(0), int64(0), int64(0)
 	result, err := sitemap.Read(r, in.base, maxSitemap, func(e sitemap.Entry) error {
@@ -181,7 +180,7 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 // readLog takes the requests of an access log.
 func (in *urlInput) readLog(r io.Reader) error {
 	if in.logged == nil {
-		return exit.Usagef("%s is an access log, which is judged by a robots.txt: give a file or a host in place of --out",
+		return cli.Usagef("%s is an access log, which is judged by a robots.txt: give a file or a host in place of --out",
 			in.name)
 	}
 	in.isLog = true

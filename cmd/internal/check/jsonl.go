@@ -15,7 +15,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
@@ -120,7 +120,7 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 			}
 			answer = map[string]string{"error": err.Error()}
 		}
-		if err := screen.JSONLine(w, answer); err != nil {
+		if err := cli.JSONLine(w, answer); err != nil {
 			return err
 		}
 		if r.Buffered() == 0 { // a caller may wait for each answer

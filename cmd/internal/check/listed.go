@@ -10,8 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -78,10 +77,10 @@ func (f *flags) checkSitemap(
 ) error {
 	switch {
 	case len(args) < 1 || len(args) > 2 || len(args)+len(f.agents) < 2:
-		return exit.Usagef("give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT; see robocensus check " +
+		return cli.Usagef("give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT; see robocensus check " +
 			"--help")
 	case len(profiles) > 1:
-		return exit.Usagef("--sitemap takes one profile")
+		return cli.Usagef("--sitemap takes one profile")
 	}
 	asked, err := f.findAgents(ctx, append(args[1:], f.agents...))
 	if err != nil {
@@ -108,7 +107,7 @@ func (f *flags) checkSitemap(
 		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Line, b.Line))
 	})
 	if f.json {
-		err = screen.JSON(stdout, list)
+		err = cli.JSON(stdout, list)
 	} else {
 		list.print(stdout)
 	}
@@ -128,10 +127,10 @@ func (f *flags) readListed(
 	if isURL {
 		var err error
 		if host, _, err = fetch.Parse(f.sitemap, ""); err != nil {
-			return nil, nil, exit.UsageError{Err: err}
+			return nil, nil, cli.UsageError{Err: err}
 		}
 		if host.Scheme != "http" && host.Scheme != "https" {
-			return nil, nil, exit.Usagef("--sitemap asks over http and https only; give such a URL or a file")
+			return nil, nil, cli.Usagef("--sitemap asks over http and https only; give such a URL or a file")
 		}
 		bounds := listedBounds
 		bounds.From, bounds.Profile = f.sitemap, profiles[0]
@@ -213,7 +212,7 @@ func (f *flags) readLocal(ctx context.Context, l *siteList, host fetch.Origin) (
 		return host, &userfile.Error{Path: f.sitemap, Err: errors.Unwrap(err)}
 	}
 	defer file.Close()
-	exit.EndBySignal(ctx) // a read of a pipe cannot be interrupted
+	cli.EndBySignal(ctx) // a read of a pipe cannot be interrupted
 	r, of, err := listedBounds.Read(file, host)
 	if err != nil {
 		return of, &userfile.Error{Path: f.sitemap, Err: err}
@@ -351,11 +350,11 @@ func (l *siteList) print(out io.Writer) {
 		}
 	}
 	fmt.Fprintln(out)
-	(&screen.Text{Out: out}).Rows([]string{"agent", "open", "closed", "undefined"}, 1, rows)
+	(&cli.Text{Out: out}).Rows([]string{"agent", "open", "closed", "undefined"}, 1, rows)
 	if len(l.Closing) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%s\n", screen.Paint(out, screen.Bold, "What closes listed URLs"))
+	fmt.Fprintf(out, "\n%s\n", cli.Paint(out, cli.Bold, "What closes listed URLs"))
 	for _, c := range l.Closing[:min(len(l.Closing), shownClosing)] {
 		agents := make([]string, len(c.Agents))
 		for i, name := range c.Agents {

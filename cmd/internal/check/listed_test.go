@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch"
 )
 
@@ -29,12 +29,12 @@ func checked(t *testing.T, args ...string) (stdout string, code int, err error) 
 	c.SetOut(&out)
 	c.SetErr(&notes)
 	err = c.ExecuteContext(t.Context())
-	var is exit.Code
+	var is cli.ExitCode
 	switch {
 	case errors.As(err, &is):
 		return out.String(), int(is), nil
 	case err != nil:
-		code = exit.CodeOf(err)
+		code = cli.ExitCodeOf(err)
 	}
 	return out.String(), code, err
 }
@@ -141,7 +141,7 @@ func TestNothingListed(t *testing.T) {
 			t.Parallel()
 			url := "http://" + host + ".example/map"
 			text, code, err := checked(t, "http://"+host+".example", "GPTBot", "--sitemap", url, "--connect-to", addr, "--retries", "0")
-			if code != exit.Input || err == nil || err.Error() != url+": "+why || text != "" {
+			if code != cli.ExitInput || err == nil || err.Error() != url+": "+why || text != "" {
 				t.Errorf("code %d, %v: %s", code, err, text)
 			}
 			if host == "shut" && slices.Contains(asked(), url) {
@@ -192,7 +192,7 @@ func TestExamplesOfSitemaps(t *testing.T) {
 		var got siteList
 		switch {
 		case want == 0:
-			if code != exit.Input {
+			if code != cli.ExitInput {
 				t.Errorf("%s: code %d: %s", c.Name, code, text)
 			}
 		case code != 1 || err != nil || json.Unmarshal([]byte(text), &got) != nil || got.Judged != want || got.Agents[0].Disallowed != want || got.Closing[0].Line != 2:

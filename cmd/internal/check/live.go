@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/outage"
@@ -72,7 +72,7 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 	config.Further = plans
 	client, err := client.New(config, client.Backing{})
 	if err != nil {
-		return nil, exit.UsageError{Err: err}
+		return nil, cli.UsageError{Err: err}
 	}
 	// Fetch all before judging any: one answer proves that another's failure is not
 	// this machine's.
@@ -83,14 +83,14 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 	for i, url := range urls {
 		origin, _, err := fetch.Parse(url, "")
 		if err != nil {
-			return nil, exit.UsageError{Err: err}
+			return nil, cli.UsageError{Err: err}
 		}
 		if origin == last {
 			continue
 		}
 		c := client.Fetch(ctx, origin)
 		if ctx.Err() != nil {
-			return nil, exit.ErrInterrupted
+			return nil, cli.ErrInterrupted
 		}
 		if c.Local != nil {
 			return nil, &pipeline.LocalError{Err: c.Local}

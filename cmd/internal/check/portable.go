@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -19,7 +18,7 @@ import (
 // checkPortable shows the lines of a file on which the parsers of crawlers part.
 func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
 	if len(words) != 1 || len(f.agents) > 0 || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
-		return exit.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, " +
+		return cli.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, " +
 			"for every parser")
 	}
 	body, err := f.ReadRobots(ctx, words[0], stdin)
@@ -32,7 +31,7 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 	}
 	r := portable.Check(body, crawlers...)
 	if f.json {
-		if err := screen.JSON(stdout, r); err != nil {
+		if err := cli.JSON(stdout, r); err != nil {
 			return err
 		}
 	} else {
@@ -40,9 +39,9 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 	}
 	switch r.Answer {
 	case portable.NotPortable, portable.ParsersAgree:
-		return exit.Different
+		return cli.ExitDifferent
 	case portable.Undecided:
-		return exit.Undefined
+		return cli.ExitUndefined
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -28,7 +27,7 @@ import (
 // checkRun judges the URLs of a list by the policies that a run holds.
 func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(f.Profiles) > 1 {
-		return exit.Usagef("--urls takes one profile")
+		return cli.Usagef("--urls takes one profile")
 	}
 	in, m, err := cli.OpenRun(ctx, f.out, f.run)
 	if err != nil {
@@ -57,11 +56,11 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 		return err
 	}
 	if err := agent.Validate(); err != nil {
-		return exit.UsageError{Err: err}
+		return cli.UsageError{Err: err}
 	}
 	lost := journal.Needed(m.Without, "fetches")
 	if !slices.Contains(m.Tables, "fetches") || len(lost) > 0 {
-		return exit.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run,
+		return cli.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run,
 			cmp.Or(strings.Join(lost, ", "), "the table fetches"))
 	}
 	r := lookup.Open(in, m)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -30,15 +30,15 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 	stderr io.Writer) error {
 	switch {
 	case f.jsonl:
-		return exit.Usagef("--urls and --jsonl exclude each other: give one of them")
+		return cli.Usagef("--urls and --jsonl exclude each other: give one of them")
 	case len(profiles) > 1:
-		return exit.Usagef("--urls takes one profile")
+		return cli.Usagef("--urls takes one profile")
 	case len(f.agents) > 1:
-		return exit.Usagef("--urls takes one agent")
+		return cli.Usagef("--urls takes one agent")
 	case len(args) < 1 || len(args)+len(f.agents) > 2:
-		return exit.Usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
+		return cli.Usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
 	case args[0] == "-" && f.urls == "-", f.before == "-" && (f.urls == "-" || args[0] == "-"):
-		return exit.Usagef("only one input can be standard input")
+		return cli.Usagef("only one input can be standard input")
 	}
 	names := append(args[1:], f.agents...)
 	agents, err := f.findAgents(ctx, names)
@@ -383,7 +383,7 @@ func (l *urlList) finish() error {
 	case err != nil:
 		return err
 	case l.before != nil && l.printed > 0:
-		return exit.Different
+		return cli.ExitDifferent
 	}
 	return l.verdicts.code()
 }

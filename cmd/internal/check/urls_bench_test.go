@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -39,7 +39,7 @@ func BenchmarkCheckURLs(b *testing.B) {
 			f := newCheckFlags()
 			f.urls, f.before = in("list.txt"), in("old.txt")
 			err := f.checkURLs(context.Background(), []string{in("new.txt"), "Googlebot"}, []*robots.Profile{google}, nil, io.Discard, io.Discard)
-			if err != nil && err != exit.Disallowed {
+			if err != nil && err != cli.ExitDisallowed {
 				b.Fatal(err)
 			}
 		}

@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"context"
-
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-)
+import "context"
 
 // An argument is one that a command needs: its name, and what to give.
 type Argument struct{ Name, Give string }
@@ -21,13 +17,13 @@ func CheckArguments(ctx context.Context, out string, args []string, want ...Argu
 	if missing.Name == "RUN" {
 		runs = ThereAre(ctx, out)
 	}
-	return exit.Usagef("%s is missing: give %s%s", missing.Name, missing.Give, runs)
+	return Usagef("%s is missing: give %s%s", missing.Name, missing.Give, runs)
 }
 
 // CheckNoMore checks that there are no more than n arguments.
 func CheckNoMore(args []string, n int) error {
 	if len(args) > n {
-		return exit.Usagef("unexpected argument %q", args[n])
+		return Usagef("unexpected argument %q", args[n])
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -46,7 +45,7 @@ func ReadInput(ctx context.Context, path string) ([]byte, error) {
 	if remote.IsURL(path) {
 		text, err := remote.ReadAll(ctx, path, maxInputFile)
 		if ctx.Err() != nil {
-			return nil, exit.ErrInterrupted
+			return nil, ErrInterrupted
 		}
 		if err != nil {
 			return nil, input.Unread(path, err)
@@ -72,7 +71,7 @@ func ReadInput(ctx context.Context, path string) ([]byte, error) {
 	case r := <-done:
 		return r.text, r.err
 	case <-ctx.Done():
-		return nil, exit.ErrInterrupted
+		return nil, ErrInterrupted
 	}
 }
 
@@ -92,7 +91,7 @@ func IsURL(value string) bool { return strings.Contains(value, "://") }
 
 // NotHere returns the error for a flag whose folder must be on this machine.
 func NotHere(flag, url string) error {
-	return exit.Usagef("--%s %s: give a folder on this machine", flag, remote.Name(url))
+	return Usagef("--%s %s: give a folder on this machine", flag, remote.Name(url))
 }
 
 // IsSameFile reports whether two paths lead to the same existing file or folder.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/pipeline"
 )
 
@@ -64,10 +63,10 @@ func ProcessMemory(given Size, concurrency int) (int64, error) {
 		return 0, nil
 	}
 	if memory < minMemory {
-		return 0, exit.Usagef("%s: a run needs at least %d MiB", source, minMemory>>20)
+		return 0, Usagef("%s: a run needs at least %d MiB", source, minMemory>>20)
 	}
 	if most := pipeline.MostConcurrency(memory); int64(concurrency) > most {
-		return 0, exit.Usagef("--concurrency %d: %s, %d MiB, has room for %d concurrent requests; lower it, or give more "+
+		return 0, Usagef("--concurrency %d: %s, %d MiB, has room for %d concurrent requests; lower it, or give more "+
 			"--memory", concurrency, source, memory>>20, most)
 	}
 	return memory, nil

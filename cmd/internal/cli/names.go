@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -32,7 +31,7 @@ func OpenOut(ctx context.Context, dir string, names ...*string) (store.Store, er
 			continue
 		}
 		if err := journal.CheckRunID(*name); err != nil {
-			return nil, exit.UsageError{Err: err}
+			return nil, UsageError{Err: err}
 		}
 	}
 	in, err := store.Open(ctx, dir)
@@ -40,12 +39,12 @@ func OpenOut(ctx context.Context, dir string, names ...*string) (store.Store, er
 		for _, name := range names {
 			switch {
 			case StandsForRun(*name):
-				return nil, exit.Usagef("%s: no run in %s", *name, dir)
+				return nil, Usagef("%s: no run in %s", *name, dir)
 			case *name != "":
-				return nil, exit.Usagef("no run %q in %s", *name, dir)
+				return nil, Usagef("no run %q in %s", *name, dir)
 			}
 		}
-		return nil, exit.Usagef("no run in %s", dir)
+		return nil, Usagef("no run in %s", dir)
 	}
 	if err != nil {
 		return nil, err
@@ -68,11 +67,11 @@ func findRuns(in store.Store, names ...*string) error {
 		}
 		switch n := len(complete); {
 		case n == 0:
-			return exit.Usagef("%s: no run in %s is complete%s", *name, in.Path("."), RunsIn(in))
+			return Usagef("%s: no run in %s is complete%s", *name, in.Path("."), RunsIn(in))
 		case *name == Latest:
 			*name = complete[n-1].Run
 		case n == 1:
-			return exit.Usagef("%s: %s is the only complete run in %s", *name, complete[0].Run, in.Path("."))
+			return Usagef("%s: %s is the only complete run in %s", *name, complete[0].Run, in.Path("."))
 		default:
 			*name = complete[n-2].Run
 		}
@@ -86,7 +85,7 @@ func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, 
 	*journal.Manifest, error) {
 	m, err := readRun(in, name, read)
 	if err == nil && !m.Complete() && !incomplete {
-		err = exit.Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
+		err = Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
 	}
 	return m, err
 }
@@ -118,7 +117,7 @@ func OpenRun(ctx context.Context, dir, name string) (store.Store, *journal.Manif
 func CompleteRun(in store.Store, name string) (*journal.Manifest, error) {
 	m, err := readRun(in, name, journal.ReadManifest)
 	if err == nil && !m.Complete() {
-		err = exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
+		err = Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 	}
 	return m, err
 }
@@ -156,7 +155,7 @@ func NoRun(in store.Store, name string) error {
 	if remark == "" {
 		remark = RunsIn(in)
 	}
-	return exit.Usagef("no run %q in %s%s", name, in.Path("."), remark)
+	return Usagef("no run %q in %s%s", name, in.Path("."), remark)
 }
 
 // ThereAre names the runs in dir for an error about a missing argument.
@@ -196,7 +195,7 @@ func OpenRuns(ctx context.Context, dir string) (store.Store, error) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("--out %s: no runs in this folder", dir)
+		return nil, Usagef("--out %s: no runs in this folder", dir)
 	}
 	return in, err
 }

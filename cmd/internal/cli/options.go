@@ -6,6 +6,8 @@
 //   - inputs.go: files that flags name
 //   - dates.go: dates as a user writes them
 //   - memory.go: the memory that a command may take
+//   - exit.go: exit codes, the errors that lead to them, and signals
+//   - screen.go: what people read, as text with styles or Markdown, and JSON for programs
 package cli
 
 import (
@@ -15,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -86,7 +87,7 @@ func JSONVar(set *pflag.FlagSet, json *bool, what string) {
 }
 
 // ErrNoOut is the error of a command that needs --out.
-var ErrNoOut = exit.Usagef("--out is missing: give the folder of the tables")
+var ErrNoOut = Usagef("--out is missing: give the folder of the tables")
 
 // GroupKey annotates a flag with its heading in --help.
 const GroupKey = "group"

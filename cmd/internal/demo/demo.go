@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/run"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/testdata"
@@ -49,7 +48,7 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 	}
 	for _, name := range settings.NotOf("demo") {
 		if f.Set.Changed(name) {
-			return exit.Usagef("--%s is for run: demo brings its own hosts and asks this machine only", name)
+			return cli.Usagef("--%s is for run: demo brings its own hosts and asks this machine only", name)
 		}
 	}
 	set := func(name, value string) {

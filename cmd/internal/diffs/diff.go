@@ -19,9 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -100,7 +98,7 @@ func Command() *cobra.Command {
 		case *out == "":
 			return cli.ErrNoOut
 		case len(args) < 2:
-			return exit.Usagef("give two runs, the earlier one first%s", cli.ThereAre(c.Context(), *out))
+			return cli.Usagef("give two runs, the earlier one first%s", cli.ThereAre(c.Context(), *out))
 		}
 		if err := cli.CheckNoMore(args, 2); err != nil {
 			return err
@@ -109,13 +107,13 @@ func Command() *cobra.Command {
 		isList := *list || *format == "csv" || *format == "ndjson"
 		switch unknown := l.unknownKind(); {
 		case !slices.Contains(formats, *format):
-			return exit.Usagef("--format %q: use text, json, markdown, csv or ndjson", *format)
+			return cli.Usagef("--format %q: use text, json, markdown, csv or ndjson", *format)
 		case *list && (*format == "json" || *format == "markdown"):
-			return exit.Usagef("--list with --format %s: use text, csv or ndjson", *format)
+			return cli.Usagef("--list with --format %s: use text, csv or ndjson", *format)
 		case !isList && len(l.agents)+len(l.kinds) > 0:
-			return exit.Usagef("--agent and --kind choose from a list: add --list, or --format csv or ndjson")
+			return cli.Usagef("--agent and --kind choose from a list: add --list, or --format csv or ndjson")
 		case unknown != "":
-			return exit.Usagef("--kind %q: use %s", unknown, strings.Join(change.Kinds, ", "))
+			return cli.Usagef("--kind %q: use %s", unknown, strings.Join(change.Kinds, ", "))
 		}
 		config := diff.Config{Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(cli.ToolVersion)}
 		var err error
@@ -145,13 +143,13 @@ func Command() *cobra.Command {
 var formats = []string{"text", "json", "markdown", "csv", "ndjson"}
 
 // showNext says where the rest of a comparison is.
-func showNext(p *screen.Text, c diff.Config, r *diff.Result) {
+func showNext(p *cli.Text, c diff.Config, r *diff.Result) {
 	if r.Changes > 0 {
 		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). All of them, a page of figures, or one host:\n"+
 			"  robocensus diff --out %s %s %s --list\n  robocensus report --out %[2]s %[4]s --against %[3]s --html "+
 			"changes.html\n  robocensus history HOST --out %[2]s",
-			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.Before),
-			screen.ShellWord(r.After)))
+			words.Count(r.Changes, "row"), cli.ShellWord(c.In.Path(".")), cli.ShellWord(r.Before),
+			cli.ShellWord(r.After)))
 	}
 	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
 		p.Line("What breaks a promise is in " + p.Foreign(store.Join(c.In.Path("."), "changes", "run="+r.After,
@@ -164,7 +162,7 @@ func resultOf(ctx context.Context, c diff.Config, out string, again bool, stderr
 	if !again {
 		result, err := diff.Stored(c)
 		if errors.Is(err, diff.ErrWouldLose) {
-			return nil, exit.Usagef("%w; --again makes it anew all the same", err)
+			return nil, cli.Usagef("%w; --again makes it anew all the same", err)
 		}
 		if err != nil {
 			return nil, err
@@ -196,14 +194,14 @@ func show(ctx context.Context, c diff.Config, result *diff.Result, format string
 	}
 	switch format {
 	case "json":
-		return screen.JSON(stdout, struct {
+		return cli.JSON(stdout, struct {
 			*diff.Result
 			Labels []groupMoved `json:"labels,omitempty"` // as the text has them, all of them
 		}{result, groups})
 	case "markdown":
-		showDiff(&screen.Markdown{Out: stdout}, result, groups)
+		showDiff(&cli.Markdown{Out: stdout}, result, groups)
 	default:
-		p := &screen.Text{Out: stdout}
+		p := &cli.Text{Out: stdout}
 		showDiff(p, result, groups)
 		showNext(p, c, result)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/robots"
@@ -41,7 +41,7 @@ type groupMoved struct {
 }
 
 // text tells it in a sentence.
-func (g *groupMoved) text(p screen.Page) string {
+func (g *groupMoved) text(p cli.Page) string {
 	return fmt.Sprintf("%s %s: %s of %s shut %s out since, of the others %s of %s", p.Foreign(g.Label), p.Foreign(g.Value),
 		words.Number(g.Here.N), words.Count(g.Here.Of, "host"), p.Foreign(g.Agent), words.Number(g.Others.N),
 		words.Number(g.Others.Of))
@@ -181,7 +181,7 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 }
 
 // showGroups prints the values of each label that moved most surely, one sentence each.
-func showGroups(p screen.Page, all []groupMoved) {
+func showGroups(p cli.Page, all []groupMoved) {
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(g groupMoved) bool { return g.Label != all[0].Label })
 		if n < 0 {

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -81,7 +81,7 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 			return err
 		}, nothing
 	}
-	p := &screen.Text{Out: out}
+	p := &cli.Text{Out: out}
 	return func(row *schema.Change) error {
 		_, err := fmt.Fprintf(
 			out, "%s\t%s\t%s\n", p.Foreign(row.Severity), p.Foreign(row.Origin),

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -41,7 +41,7 @@ func headline(r *diff.Result) string {
 }
 
 // standIns says which hosts are compared with a run before the first one.
-func standIns(p screen.Page, r *diff.Result) string {
+func standIns(p cli.Page, r *diff.Result) string {
 	n, each := int64(0), make([]string, len(r.Earlier))
 	for i, e := range r.Earlier {
 		n += e.Hosts
@@ -51,7 +51,7 @@ func standIns(p screen.Page, r *diff.Result) string {
 		p.Foreign(r.Before), words.Count(n, "host"), strings.Join(each, ", "))
 }
 
-func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
+func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 	p.Line(fmt.Sprintf("%s since %s: %s", p.Foreign(r.After), p.Foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.Line("note: " + p.Foreign(note))
@@ -117,7 +117,7 @@ func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 }
 
 // more says how many rows a table leaves out, and how to get them.
-func more(p screen.Page, n int64, one, many, how string) {
+func more(p cli.Page, n int64, one, many, how string) {
 	if n > 0 {
 		p.Line(fmt.Sprintf("and %s more %s: %s", words.Number(n), words.Agree(n, one, many), how))
 	}
@@ -125,7 +125,7 @@ func more(p screen.Page, n int64, one, many, how string) {
 
 // showOpened shows hosts that opened a path to an agent, which the most severe changes seldom
 // are.
-func showOpened(p screen.Page, r *diff.Result) {
+func showOpened(p cli.Page, r *diff.Result) {
 	var rows [][]string
 	for _, e := range r.Opened {
 		rows = append(rows, []string{p.Foreign(e.Origin), ToldOfHost(p, &e)})
@@ -144,7 +144,7 @@ func showOpened(p screen.Page, r *diff.Result) {
 const shownAgents = 12
 
 // showAgents shows the agents that hosts closed or opened to, with categories.
-func showAgents(p screen.Page, r *diff.Result) {
+func showAgents(p cli.Page, r *diff.Result) {
 	moved := func(c closing.Counts) bool { return c.Closed+c.Opened > 0 }
 	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a diff.Agent) bool { return !moved(a.Counts) })
 	if len(agents) == 0 {
@@ -217,7 +217,7 @@ func restOf(shown int, rows []diff.Agent) string {
 
 // showWords tells hosts that closed or opened because their template did from those that
 // decided, where there are any of the former.
-func showWords(p screen.Page, r *diff.Result) {
+func showWords(p cli.Page, r *diff.Result) {
 	several := len(r.Profiles) > 1
 	var rows [][]string
 	shown, left := 0, int64(0)
@@ -262,7 +262,7 @@ func showWords(p screen.Page, r *diff.Result) {
 }
 
 // showUses shows what files newly state about use.
-func showUses(p screen.Page, r *diff.Result) {
+func showUses(p cli.Page, r *diff.Result) {
 	var rows [][]string
 	for _, u := range r.Uses {
 		name := visible.Text(words.Use.Of(u.Use))
@@ -283,7 +283,7 @@ func showUses(p screen.Page, r *diff.Result) {
 }
 
 // showIdentities shows how hosts answer identities now, and did not before.
-func showIdentities(p screen.Page, title string, of []diff.Identity) {
+func showIdentities(p cli.Page, title string, of []diff.Identity) {
 	var rows [][]string
 	for _, i := range of {
 		row := []string{p.Foreign(i.Identity)}
@@ -299,7 +299,7 @@ func showIdentities(p screen.Page, title string, of []diff.Identity) {
 
 // showDocuments shows which documents of consent hosts have now and did not before, and what
 // these newly state.
-func showDocuments(p screen.Page, r *diff.Result) {
+func showDocuments(p cli.Page, r *diff.Result) {
 	var rows [][]string
 	add := func(name string, counts ...int64) {
 		row := []string{name}

@@ -3,7 +3,7 @@ package diffs
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 )
 
@@ -47,7 +47,7 @@ func TestMostMovedAgents(t *testing.T) {
 func TestToldCoverage(t *testing.T) {
 	e := &diff.Example{Kind: "coverage", Agent: new("GPTBot"), Before: new("196/200"), After: new("6/200"), LineAfter: new(int32(12))}
 	want := "coverage GPTBot: 98.0% of 200 listed pages → 3.0% of 200 listed pages (line 12)"
-	if got := ToldOfHost(&screen.Text{}, e); got != want {
+	if got := ToldOfHost(&cli.Text{}, e); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -12,7 +12,7 @@ import (
 
 // told returns an example as one line, with the run that its state before is from, if
 // not the first one, and the number of hosts that changed in the same way.
-func told(p screen.Page, r *diff.Result, e *diff.Example) string {
+func told(p cli.Page, r *diff.Result, e *diff.Example) string {
 	out := ToldOfHost(p, e)
 	if e.BeforeRun != nil && *e.BeforeRun != r.Before {
 		out += fmt.Sprintf(" (since %s)", p.Foreign(*e.BeforeRun))
@@ -24,7 +24,7 @@ func told(p screen.Page, r *diff.Result, e *diff.Example) string {
 }
 
 // ToldOfHost returns an example as one line.
-func ToldOfHost(p screen.Page, e *diff.Example) string {
+func ToldOfHost(p cli.Page, e *diff.Example) string {
 	if e.Kind == "text" { // its values are digests
 		if e.Severity == "cosmetic" {
 			return "texts differ; no verdict on any path of any agent does"

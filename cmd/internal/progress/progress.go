@@ -11,7 +11,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -27,7 +27,7 @@ const (
 func Show(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	if mode == "auto" {
 		mode = "log"
-		if screen.IsTerminal(stderr) {
+		if cli.IsTerminal(stderr) {
 			mode = "bar"
 		}
 	}

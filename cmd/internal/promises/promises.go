@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -31,7 +29,7 @@ func ReadExpectations(ctx context.Context, path string) (*expect.List, error) {
 func Code(promises []*expect.Promise) error {
 	for _, p := range promises {
 		if p.Fails {
-			return exit.Broken
+			return cli.ExitBroken
 		}
 	}
 	return nil
@@ -39,7 +37,7 @@ func Code(promises []*expect.Promise) error {
 
 // ShowPromises prints which expectations hold, and for the broken ones by which
 // hosts.
-func ShowPromises(p screen.Page, promises []*expect.Promise) {
+func ShowPromises(p cli.Page, promises []*expect.Promise) {
 	if len(promises) == 0 {
 		return
 	}

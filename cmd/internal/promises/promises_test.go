@@ -3,7 +3,7 @@ package promises
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 )
 
@@ -14,7 +14,7 @@ func TestAFailedExpectationExitsWithOne(t *testing.T) {
 	for _, row := range []struct {
 		promises []*expect.Promise
 		want     error
-	}{{nil, nil}, {[]*expect.Promise{kept}, nil}, {[]*expect.Promise{kept, failed}, exit.Broken}, {[]*expect.Promise{failed, kept}, exit.Broken}} {
+	}{{nil, nil}, {[]*expect.Promise{kept}, nil}, {[]*expect.Promise{kept, failed}, cli.ExitBroken}, {[]*expect.Promise{failed, kept}, cli.ExitBroken}} {
 		if got := Code(row.promises); got != row.want {
 			t.Errorf("%d promises: %v, want %v", len(row.promises), got, row.want)
 		}

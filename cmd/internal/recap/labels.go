@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -39,16 +37,16 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 	at := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, label) })
 	switch {
 	case len(names) == 0:
-		return exit.Usagef("--by: run %s has no labels: give them to robocensus run with --label or --labels", m.Run)
+		return cli.Usagef("--by: run %s has no labels: give them to robocensus run with --label or --labels", m.Run)
 	case at < 0:
-		return exit.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, suggest.Remark(label, names),
+		return cli.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, suggest.Remark(label, names),
 			strings.Join(names, ", "))
 	}
-	showGroups(&screen.Text{Out: stdout}, m, names[at], labels.Groups(names[at], m.FirstProfile()))
+	showGroups(&cli.Text{Out: stdout}, m, names[at], labels.Groups(names[at], m.FirstProfile()))
 	return nil
 }
 
-func showGroups(p *screen.Text, m *journal.Manifest, label string, groups []report.LabelGroup) {
+func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.LabelGroup) {
 	hosts := int64(0)
 	var rows [][]string
 	for _, g := range groups {
@@ -60,13 +58,13 @@ func showGroups(p *screen.Text, m *journal.Manifest, label string, groups []repo
 			words.Share(g.Low) + " to " + words.Share(g.High), g.Difference(),
 		})
 	}
-	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, screen.Date(m.Date), words.Count(hosts, "host"),
+	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),
 		p.Foreign(label)))
 	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label),
 		[]string{label, "hosts", "shut out", "share", "interval", "than the rest"}, 1, rows)
 	if more := len(groups) - len(rows); more > 0 {
 		p.Line(fmt.Sprintf("and %s more with smaller shares: robocensus export label_counts --where label=%s has all",
-			words.Number(int64(more)), screen.ShellWord(label)))
+			words.Number(int64(more)), cli.ShellWord(label)))
 	}
 	p.Line(report.HowDiffer(len(groups)))
 	if text := report.Folded(groups); text != "" {
@@ -77,7 +75,7 @@ func showGroups(p *screen.Text, m *journal.Manifest, label string, groups []repo
 
 // showAgentsOf prints the shares of the agents that are shut out most, for the values that most
 // hosts have.
-func showAgentsOf(p *screen.Text, profile, label string, groups []report.LabelGroup) {
+func showAgentsOf(p *cli.Text, profile, label string, groups []report.LabelGroup) {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b report.LabelGroup) int { return cmp.Compare(b.Hosts, a.Hosts) })
 	shown := groups[:min(len(groups), mostColumns)]

@@ -3,7 +3,7 @@ package recap
 import (
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -39,7 +39,7 @@ func metOf(counts map[string]int64) []*summary.Practice {
 }
 
 // showPages prints what pages did under each identity, where they were asked for.
-func showPages(p *screen.Text, f *figures) {
+func showPages(p *cli.Text, f *figures) {
 	all := metOf(f.met)
 	if len(all) == 0 {
 		return

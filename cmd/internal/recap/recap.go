@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -30,7 +30,7 @@ const topAgents = 10
 // Summarize prints the result of a run. last is the run that the views show, hosts the
 // number of hosts whose captures were judged, 0 if unknown.
 func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64, last string) {
-	p := &screen.Text{Out: out}
+	p := &cli.Text{Out: out}
 	profile := c.Evaluate.Profiles[0].Name
 	targets, done, remembered := words.Count(r.Targets, TargetOf(&c.Source)), "asked", fromMemory(r)
 	switch {
@@ -89,7 +89,7 @@ func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	if last == c.Run && slices.Contains(c.Tables, "summary") && slices.Contains(c.Tables, "policies") {
 		p.Line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n"+
 			"  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s",
-			screen.ShellWord(c.Dir)))
+			cli.ShellWord(c.Dir)))
 	}
 }
 
@@ -102,7 +102,7 @@ func TargetOf(s *source.Config) string {
 }
 
 // showFigures prints the figures of a run under the first of its profiles.
-func showFigures(p *screen.Text, f *figures, profiles []string) {
+func showFigures(p *cli.Text, f *figures, profiles []string) {
 	if len(f.Reasons) == 0 { // no hosts, or no table summary
 		return
 	}
@@ -119,7 +119,7 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 
 // showOthers prints which hosts a wall kept from being read, and how many hosts turn an
 // identity away that they let in on paper.
-func showOthers(p *screen.Text, f *figures) {
+func showOthers(p *cli.Text, f *figures) {
 	var walls []string
 	total := int64(0)
 	for _, vendor := range counters.Ranked(f.Walls) {
@@ -149,7 +149,7 @@ func showOthers(p *screen.Text, f *figures) {
 	}
 }
 
-func showRows(p *screen.Text, tables []string, rows map[string]int64) {
+func showRows(p *cli.Text, tables []string, rows map[string]int64) {
 	var list []string
 	for _, t := range tables {
 		list = append(list, t+" "+words.Number(rows[t]))
@@ -165,7 +165,7 @@ func Several(r *pipeline.Result, hosts int64) bool { return 0 < hosts && hosts <
 func askDuckDB(dir string) string {
 	ask := fmt.Sprintf("duckdb -init views.sql -c \"%s\"", firstQuery)
 	// DuckDB reads tables in an object store, but no script there.
-	script := screen.ShellWord(store.Join(dir, "views.sql"))
+	script := cli.ShellWord(store.Join(dir, "views.sql"))
 	switch scheme, rest, _ := strings.Cut(dir, "://"); scheme {
 	case "s3":
 		return "aws s3 cp " + script + " . && " + ask
@@ -173,10 +173,10 @@ func askDuckDB(dir string) string {
 		return "gcloud storage cp " + script + " . && " + ask
 	case "azblob":
 		container, folder, _ := strings.Cut(rest, "/")
-		return "az storage blob download --file views.sql --container-name " + screen.ShellWord(container) +
-			" --name " + screen.ShellWord(store.Join(folder, "views.sql")) + " && " + ask
+		return "az storage blob download --file views.sql --container-name " + cli.ShellWord(container) +
+			" --name " + cli.ShellWord(store.Join(folder, "views.sql")) + " && " + ask
 	}
-	return "cd " + screen.ShellWord(dir) + " && " + ask
+	return "cd " + cli.ShellWord(dir) + " && " + ask
 }
 
 // rejectedTexts say what to do about rejected lines that would otherwise lose answers or
@@ -214,7 +214,7 @@ func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
 }
 
 // showAnswers prints how many hosts gave which answer, and what it means.
-func showAnswers(p *screen.Text, profile string, f *figures) {
+func showAnswers(p *cli.Text, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].evidence)
 	files := f.decided.Rules()
 	isStored := f.stored == f.targets
@@ -263,7 +263,7 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 }
 
 // showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
-func showShutOut(p *screen.Text, f *figures) {
+func showShutOut(p *cli.Text, f *figures) {
 	files := f.decided.Rules()
 	if files == 0 {
 		p.Line(fmt.Sprintf("\nNo %s gave rules: nobody is known to be shut out.", f.noun))
@@ -322,7 +322,7 @@ const firstQuery = `SELECT agent, category,
 
 // showDocumented says how many hosts refuse AI training anywhere, where documents were asked for:
 // what stands above it is of robots.txt alone.
-func (f *figures) showDocumented(p *screen.Text) {
+func (f *figures) showDocumented(p *cli.Text) {
 	hosts, refusing, elsewhere := int64(0), int64(0), int64(0)
 	for places, n := range f.documented {
 		hosts += n
@@ -354,7 +354,7 @@ func (f *figures) showDocumented(p *screen.Text) {
 
 // showListed prints what is wrong with sitemaps, and on how many hosts a page is both listed and
 // closed to a search engine, where sitemaps were read.
-func showListed(p *screen.Text, f *figures) {
+func showListed(p *cli.Text, f *figures) {
 	asked := int64(0)
 	for _, n := range f.listing {
 		asked += n

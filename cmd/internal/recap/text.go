@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -22,7 +20,7 @@ import (
 func WriteText(ctx context.Context, in store.Store, run string, incomplete bool, stdout io.Writer) error {
 	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifest)
 	if err == nil && !slices.Contains(m.Tables, "summary") {
-		err = exit.UsageError{Err: fmt.Errorf("%w: run %s has no table summary; choose a run that has it",
+		err = cli.UsageError{Err: fmt.Errorf("%w: run %s has no table summary; choose a run that has it",
 			report.ErrNoSummary, run)}
 	}
 	if err != nil {
@@ -41,7 +39,7 @@ func ShowRun(ctx context.Context, in store.Store, m *journal.Manifest, stdout io
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		rows[p.Table] += p.Rows
 	}
-	p := &screen.Text{Out: stdout}
+	p := &cli.Text{Out: stdout}
 	f := FiguresOf(m.FirstProfile(), targets, counts)
 	what := words.Count(targets, "host")
 	if slices.ContainsFunc(m.Inputs, journal.Input.HasCaptures) {
@@ -56,7 +54,7 @@ func ShowRun(ctx context.Context, in store.Store, m *journal.Manifest, stdout io
 			}
 		}
 	}
-	text := fmt.Sprintf("run %s of %s: %s", m.Run, screen.Date(m.Date), what)
+	text := fmt.Sprintf("run %s of %s: %s", m.Run, cli.Date(m.Date), what)
 	if !m.Complete() {
 		text += ", so far"
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
@@ -25,7 +24,7 @@ func (f *Flags) checkSecrets() (err error) {
 		values, _ := valuesOf(flag)
 		for _, value := range values {
 			if flag.Name != "proxy" && remote.HasUser(value) {
-				err = exit.Usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run",
+				err = cli.Usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run",
 					flag.Name)
 			}
 		}
@@ -42,33 +41,33 @@ func (f *Flags) checkSource() error {
 	}
 	switch {
 	case f.piped() > 1:
-		return exit.Usagef("standard input can be read only once: give - for only one of --hosts, --ranks, --warc and --cdx")
+		return cli.Usagef("standard input can be read only once: give - for only one of --hosts, --ranks, --warc and --cdx")
 	case f.Config.ForceNew && in.FromRun != "" && f.Config.Run != "" && cli.IsSameFile(in.FromRun, folderOf(&f.Config)):
-		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
+		return cli.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return exit.Usagef("%s exclude each other: give one of them", listed(journal.SourceFlags(nil), "and"))
+		return cli.Usagef("%s exclude each other: give one of them", listed(journal.SourceFlags(nil), "and"))
 	case in.LastCapture && slices.Contains(in.WARC, "-"):
-		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
+		return cli.Usagef("--last-capture reads archives several times: give a file, and not standard input")
 	case len(in.CDX) > 0 && f.shards > 1:
-		return exit.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of " +
+		return cli.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of " +
 			"each part")
 	case in.LastCapture && f.shards > 1:
-		return exit.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of " +
+		return cli.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of " +
 			"another one")
 	case cli.IsURL(in.Base) && !remote.IsURL(in.Base):
-		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder",
+		return cli.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder",
 			remote.Name(in.Base))
 	case remote.Name(in.Base) != in.Base:
-		return exit.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(in.Base))
+		return cli.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(in.Base))
 	case cli.IsURL(f.Config.State):
 		return cli.NotHere("state", f.Config.State)
 	case stored == 1 && f.Config.State != "":
-		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
+		return cli.Usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && in.Hosts == "" && len(in.Named) == 0:
-		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s",
+		return cli.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s",
 			listed(journal.SourceFlags(nil), "or"))
 	case f.Config.Resume && f.piped() > 0:
-		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
+		return cli.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
 	return nil
 }
@@ -88,53 +87,53 @@ func (f *Flags) piped() (n int) {
 func (f *Flags) checkValues() error {
 	in := &f.Config.Source
 	if err := store.CheckName(f.Config.Dir); err != nil {
-		return exit.Usagef("--out %w", err)
+		return cli.Usagef("--out %w", err)
 	}
 	switch {
 	case f.Config.Dir == "":
-		return exit.Usagef("--out is missing: give a folder for the tables")
+		return cli.Usagef("--out is missing: give a folder for the tables")
 	case f.Config.Dir == "-":
-		return exit.Usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
+		return cli.Usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
 	case f.Fetch.Concurrency < 1 || f.Fetch.Concurrency > 100_000:
-		return exit.Usagef("--concurrency must be between 1 and 100000")
+		return cli.Usagef("--concurrency must be between 1 and 100000")
 	case f.Config.Evaluate.SitemapSample < 1 || f.Config.Evaluate.SitemapSample > sitemap.MaxSample:
-		return exit.Usagef("--sitemap-sample must be between 1 and %d", sitemap.MaxSample)
+		return cli.Usagef("--sitemap-sample must be between 1 and %d", sitemap.MaxSample)
 	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && f.alsoAs != "":
-		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with "+
+		return cli.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with "+
 			"a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
 	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && (f.sitemaps.Files > 0 || f.Set.Changed("documents")):
-		return exit.Usagef("--max-age %s has no effect beside --sitemaps and --documents: what a host is asked for besides "+
+		return cli.Usagef("--max-age %s has no effect beside --sitemaps and --documents: what a host is asked for besides "+
 			"must be of the hour of its robots.txt; leave --max-age out, or give 0", f.Config.MaxAge)
 	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage,
 		func(r rune) bool { return r < ' ' || r > '~' }):
-		return exit.Usagef("--vantage: give at most 64 characters of printable ASCII")
+		return cli.Usagef("--vantage: give at most 64 characters of printable ASCII")
 	case f.Config.MaxAge < 0:
-		return exit.Usagef("--max-age cannot be negative")
+		return cli.Usagef("--max-age cannot be negative")
 	case f.Fetch.OutagePatience <= 0:
-		return exit.Usagef("--outage-patience must be positive")
+		return cli.Usagef("--outage-patience must be positive")
 	case f.Config.Grace < 0:
-		return exit.Usagef("--grace cannot be negative")
+		return cli.Usagef("--grace cannot be negative")
 	case in.Limit < 0 || in.Limit == 0 && f.Set.Changed("limit"):
-		return exit.Usagef("--limit %d: give a number of hosts from 1, or leave it out for all", in.Limit)
+		return cli.Usagef("--limit %d: give a number of hosts from 1, or leave it out for all", in.Limit)
 	case f.Config.Run == "" && f.Set.Changed("run"):
-		return exit.Usagef("--run is empty: give an ID, or leave it out for the time of the start")
+		return cli.Usagef("--run is empty: give an ID, or leave it out for the time of the start")
 	case !(in.Sample > 0 && in.Sample <= 1):
-		return exit.Usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
+		return cli.Usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
 	case len(in.Schemes) == 0:
-		return exit.Usagef("--schemes is empty: use https, http or ftp")
+		return cli.Usagef("--schemes is empty: use https, http or ftp")
 	case !slices.Contains(progressModes, f.progress):
-		return exit.Usagef("--progress %q: use auto, bar, log or none", f.progress)
+		return cli.Usagef("--progress %q: use auto, bar, log or none", f.progress)
 	}
 	for i, scheme := range in.Schemes {
 		if fetch.DefaultPort(scheme) == 0 || slices.Contains(in.Schemes[:i], scheme) {
-			return exit.Usagef("--schemes %q: use https, http or ftp, each once", strings.Join(in.Schemes, ","))
+			return cli.Usagef("--schemes %q: use https, http or ftp, each once", strings.Join(in.Schemes, ","))
 		}
 	}
 	if err := f.checkWARCOut(); err != nil {
 		return err
 	}
 	if file := fileAbove(f.Config.Dir); file != "" {
-		return exit.Usagef("--out %s: %s is a file; give a folder for the tables", f.Config.Dir, file)
+		return cli.Usagef("--out %s: %s is a file; give a folder for the tables", f.Config.Dir, file)
 	}
 	return cli.Writable(f.Config.Dir)
 }
@@ -158,20 +157,20 @@ func (f *Flags) checkWARCOut() error {
 	case f.Config.WARCOut == "" && !f.Set.Changed("warc-out"):
 		return nil
 	case cli.IsURL(f.Config.WARCOut):
-		return exit.Usagef("--warc-out %s: give a file on this machine", remote.Name(f.Config.WARCOut))
+		return cli.Usagef("--warc-out %s: give a file on this machine", remote.Name(f.Config.WARCOut))
 	case !strings.HasSuffix(f.Config.WARCOut, ".warc.gz"):
-		return exit.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect",
+		return cli.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect",
 			f.Config.WARCOut)
 	case f.shards > 1:
 		return nil // the shards' files are in the folder of the run
 	}
 	to, err := store.Follow(f.Config.WARCOut)
 	if err != nil {
-		return exit.Usagef("--warc-out %w", err)
+		return cli.Usagef("--warc-out %w", err)
 	}
 	folder := filepath.Dir(to)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return exit.Usagef("--warc-out %s: there is no folder %s; make it first", f.Config.WARCOut, folder)
+		return cli.Usagef("--warc-out %s: there is no folder %s; make it first", f.Config.WARCOut, folder)
 	}
 	return nil
 }
@@ -207,15 +206,15 @@ func (f *Flags) checkNamed() error {
 		return nil
 	}
 	if given := f.given(); len(given) > 0 {
-		return exit.Usagef("%s and --%s are both sources: give one of them", f.Config.Source.Named[0], given[0])
+		return cli.Usagef("%s and --%s are both sources: give one of them", f.Config.Source.Named[0], given[0])
 	}
 	for _, host := range f.Config.Source.Named {
 		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
-			return exit.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of "+
+			return cli.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of "+
 				"that name", host)
 		}
 		if err := hosts.CheckName(host, f.Fetch.AllowPrivate); err != nil {
-			return exit.UsageError{Err: err}
+			return cli.UsageError{Err: err}
 		}
 	}
 	return nil

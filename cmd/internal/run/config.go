@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
@@ -149,10 +148,10 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 		c.ForceNew = false // it would remove a run that began in the same second
 	}
 	if err := journal.CheckRunID(c.Run); err != nil {
-		return exit.UsageError{Err: err}
+		return cli.UsageError{Err: err}
 	}
 	if cli.StandsForRun(c.Run) {
-		return exit.Usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
+		return cli.Usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
 	}
 	return nil
 }
@@ -164,7 +163,7 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(schema.TableNames, table) {
-			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames),
+			return cli.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames),
 				strings.Join(schema.TableNames, ", "))
 		}
 		if !slices.Contains(c.Tables, table) {
@@ -180,7 +179,7 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 		urls = pages && (f.keepURLs || !f.Set.Changed("keep-urls"))
 		for _, flag := range []string{"keep-urls", "sitemap-sample"} {
 			if isRead && !pages && f.has(flag) && f.Set.Changed(flag) && !f.FromFile[flag] {
-				return exit.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
+				return cli.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
 					flag, m.Run)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 )
@@ -27,21 +26,21 @@ func (f *Flags) setDate(ctx context.Context, c *pipeline.Config) error {
 		}
 		m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 		if err == nil && isFuture(m.Date) { // the source reports the error
-			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then,
+			return cli.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then,
 				f.Config.Source.FromRun, m.Date.Format(time.RFC3339), now.Format(time.RFC3339))
 		}
 		return nil
 	}
 	t, err := cli.ParseDate(f.asOf)
 	if errors.Is(err, cli.ErrYear) {
-		return exit.Usagef("--as-of %q: %w", f.asOf, err)
+		return cli.Usagef("--as-of %q: %w", f.asOf, err)
 	}
 	if err != nil {
-		return exit.Usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z",
+		return cli.Usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z",
 			f.asOf)
 	}
 	if isFuture(t) {
-		return exit.Usagef("--as-of %q: %s is in the future, and it is %s: "+then, f.asOf, t.Format(time.RFC3339),
+		return cli.Usagef("--as-of %q: %s is in the future, and it is %s: "+then, f.asOf, t.Format(time.RFC3339),
 			now.Format(time.RFC3339))
 	}
 	c.AsOf = &t

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/pipeline"
 )
 
@@ -16,7 +16,7 @@ func TestADateInTheFuture(t *testing.T) {
 			f := &Flags{asOf: time.Now().Add(after).Format(time.RFC3339), future: future}
 			c := new(pipeline.Config)
 			err := f.setDate(t.Context(), c)
-			if want := refused && !future; want != (err != nil) || want != (c.AsOf == nil) || want && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--future")) {
+			if want := refused && !future; want != (err != nil) || want != (c.AsOf == nil) || want && (cli.ExitCodeOf(err) != cli.ExitUsage || !strings.Contains(err.Error(), "--future")) {
 				t.Errorf("in %v, --future %v: %v", after, future, err)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -40,11 +39,11 @@ func (f *Flags) readDocuments(ctx context.Context, c *pipeline.Config) (err erro
 	if len(names) == 1 && names[0] == allDocuments {
 		names = nil
 	} else if len(names) == 0 {
-		return exit.Usagef("--documents= names none: leave the value out for all")
+		return cli.Usagef("--documents= names none: leave the value out for all")
 	}
 	selected, err := list.Select(names)
 	if err != nil {
-		return exit.Usagef("--documents: %w", err)
+		return cli.Usagef("--documents: %w", err)
 	}
 	c.Inputs = append(c.Inputs, cli.InputOf("documents", path, text, len(list)))
 	c.Fetch.Further = append(c.Fetch.Further, selected.Plan())

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/client"
@@ -22,7 +22,7 @@ import (
 func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
 	p, err := pipeline.PreviewRun(ctx, c)
 	if ctx.Err() != nil {
-		return exit.ErrInterrupted
+		return cli.ErrInterrupted
 	}
 	if err != nil {
 		return err

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/fetch/names"
@@ -113,18 +111,18 @@ func folderOf(c *pipeline.Config) string { return store.Join(c.Dir, "_runs", c.R
 // advised adds advice to the error of a run.
 func advised(c pipeline.Config, err error) error {
 	const cutOff = "%w: for %s (--outage-patience) nothing was reachable, not even hosts that had answered before; "
-	switch code := exit.CodeOf(err); {
-	case code == exit.Unreached:
+	switch code := cli.ExitCodeOf(err); {
+	case code == cli.ExitUnreached:
 		return fmt.Errorf("%w: for %s no host answered, refused a connection or was unknown to the resolver; "+
 			"try again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
 			min(outage.FirstPatience, c.Fetch.OutagePatience))
 	case errors.Is(err, memory.ErrInUse):
 		return err
-	case code == exit.Temporary && isResumable(c):
+	case code == cli.ExitTemporary && isResumable(c):
 		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
-	case code == exit.Temporary:
+	case code == cli.ExitTemporary:
 		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
-	case code == exit.IO:
+	case code == cli.ExitIO:
 		m, e := manifestOf(c)
 		switch {
 		case errors.Is(e, fs.ErrNotExist):
@@ -166,25 +164,25 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	folder := folderOf(&c)
 	if store.IsURL(c.Dir) {
 		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives",
-			exit.ErrInterrupted, c.Spool)
+			cli.ErrInterrupted, c.Spool)
 	}
 	const how = "continue with --resume"
 	var left *pipeline.Stopped
 	switch {
 	case !errors.As(err, &left) && isResumable(c):
-		return fmt.Errorf("%w: %s is unchanged; %s", exit.ErrInterrupted, folder, how)
+		return fmt.Errorf("%w: %s is unchanged; %s", cli.ErrInterrupted, folder, how)
 	case left == nil:
-		return fmt.Errorf("%w before any host answered: nothing is left of run %s", exit.ErrInterrupted, c.Run)
+		return fmt.Errorf("%w before any host answered: nothing is left of run %s", cli.ErrInterrupted, c.Run)
 	case !left.Resumable:
 		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
-			exit.ErrInterrupted, words.Number(left.Committed), words.Count(s.Fetched, recap.TargetOf(&c.Source)), folder)
+			cli.ErrInterrupted, words.Number(left.Committed), words.Count(s.Fetched, recap.TargetOf(&c.Source)), folder)
 	case c.Source.IsStored():
-		return fmt.Errorf("%w: %s are in the tables of %s; %s", exit.ErrInterrupted,
+		return fmt.Errorf("%w: %s are in the tables of %s; %s", cli.ErrInterrupted,
 			words.Count(left.Committed, recap.TargetOf(&c.Source)), folder, how)
 	}
 	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these "+
 		"hosts again",
-		exit.ErrInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
+		cli.ErrInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
 // hostsOf counts the hosts whose captures a run has judged. It returns 0 if that is not
@@ -279,7 +277,7 @@ func (f *Flags) promises(ctx context.Context, c pipeline.Config) ([]*expect.Prom
 	defer in.Close()
 	promises, err := f.expectations.Check(ctx, in, c.Run, c.Evaluate.Agents)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%w: the run is complete; check its expectations with --resume", exit.ErrInterrupted)
+		return nil, fmt.Errorf("%w: the run is complete; check its expectations with --resume", cli.ErrInterrupted)
 	}
 	return promises, err
 }
@@ -290,7 +288,7 @@ func (f *Flags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) 
 	if err != nil {
 		return err
 	}
-	promises.ShowPromises(&screen.Text{Out: stdout}, all)
+	promises.ShowPromises(&cli.Text{Out: stdout}, all)
 	if err := promises.Code(all); err != nil {
 		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", store.Join(folderOf(&c), "expectations.csv"))
 		return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
@@ -49,7 +49,7 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 			}
 		}
 		stopped := &pipeline.Stopped{Committed: 1, Kept: 2, Resumable: row.resumable}
-		if err := interrupted(c, stopped, pipeline.Snapshot{Fetched: 3}); strings.Contains(err.Error(), "--resume") != row.resumable || exit.CodeOf(err) != exit.Interrupted {
+		if err := interrupted(c, stopped, pipeline.Snapshot{Fetched: 3}); strings.Contains(err.Error(), "--resume") != row.resumable || cli.ExitCodeOf(err) != cli.ExitInterrupted {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,7 +5,7 @@ package run
 import (
 	"syscall"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch/names"
 )
 
@@ -25,7 +25,7 @@ func enoughFiles(concurrency int, resolves bool) error {
 		files += 2 * min(concurrency, names.MaxLookups)
 	}
 	if need := uint64(files); need > uint64(limit.Max) {
-		return exit.Usagef("--concurrency %d needs %d open files and this process may have %d: lower it, or raise the "+
+		return cli.Usagef("--concurrency %d needs %d open files and this process may have %d: lower it, or raise the "+
 			"hard limit (ulimit -Hn)", concurrency, need, limit.Max)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -45,7 +44,7 @@ func (f *Flags) setLines(c *pipeline.Config, stdout, stderr io.Writer) io.Writer
 	if !f.lines {
 		return stdout
 	}
-	c.HostLine = func(line *evaluate.HostLine) error { return screen.JSONLine(stdout, line) }
+	c.HostLine = func(line *evaluate.HostLine) error { return cli.JSONLine(stdout, line) }
 	return stderr
 }
 
@@ -102,7 +101,7 @@ func (f *Flags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, 
 	if r.Expectations, err = f.promises(ctx, c); err != nil {
 		return err
 	}
-	if err := screen.JSON(stdout, r); err != nil {
+	if err := cli.JSON(stdout, r); err != nil {
 		return err
 	}
 	return promises.Code(r.Expectations)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/pages"
@@ -45,13 +45,13 @@ func (f *Flags) setPages(c *pipeline.Config) error {
 	switch {
 	case err != nil || !strings.HasPrefix(f.page, "/") || strings.HasPrefix(f.page, "//") || o != origin || target != f.page ||
 		len(f.page) > 1<<10:
-		return exit.Usagef("--page %q: give a path as in a request, such as / or /news?page=2", f.page)
+		return cli.Usagef("--page %q: give a path as in a request, such as / or /news?page=2", f.page)
 	case target == schema.RobotsPath || strings.HasPrefix(target, schema.RobotsPath+"?"):
-		return exit.Usagef("--page %s: each identity is asked for it without --pages", f.page)
+		return cli.Usagef("--page %s: each identity is asked for it without --pages", f.page)
 	}
 	w := &pages.Wanted{Path: f.page, All: f.pages == pagesAll, Identities: c.Fetch.Identities}
 	if w.Control() < 0 {
-		return exit.Usagef("--pages compares with a control: add an identity without user_agent to %s", f.alsoAs)
+		return cli.Usagef("--pages compares with a control: add an identity without user_agent to %s", f.alsoAs)
 	}
 	for _, i := range w.Identities {
 		agent := robots.Agent{Name: "*"} // no group names it

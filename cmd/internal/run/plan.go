@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -68,11 +68,11 @@ func PlanCommand() *cobra.Command {
 			}
 			for _, name := range settings.NotOf("plan") {
 				if c.Flags().Changed(name) {
-					return exit.Usagef("--%s does not apply to a plan", name)
+					return cli.Usagef("--%s does not apply to a plan", name)
 				}
 			}
 			if f.shards <= 1 {
-				return exit.Usagef("--shards N is missing or too small: give the number of shards, at least 2")
+				return cli.Usagef("--shards N is missing or too small: give the number of shards, at least 2")
 			}
 			if err := f.checkQueries(); err != nil {
 				return err
@@ -85,7 +85,7 @@ func PlanCommand() *cobra.Command {
 			rows := int64(0)
 			planned, err := pipeline.PlanShards(ctx, config, func(n int64) { rows = n })
 			if ctx.Err() != nil {
-				return exit.ErrInterrupted
+				return cli.ErrInterrupted
 			}
 			if err != nil {
 				return err
@@ -113,7 +113,7 @@ func (f *Flags) checkQueries() (err error) {
 		}
 		values, isList := valuesOf(given)
 		if isList && !reflect.DeepEqual(planned, values) || !isList && planned != values[0] {
-			err = exit.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that "+
+			err = cli.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that "+
 				"every process can read", name)
 		}
 	}
@@ -188,7 +188,7 @@ func (f *Flags) applyPlan(ctx context.Context) error {
 		return &userfile.Error{Path: store.Join(folderOf(&f.Config), "plan.json"), Err: err}
 	}
 	if plan.Adjustable.Text("proxy") != "" && f.Proxy == "" {
-		return exit.Usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
+		return cli.Usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
 	}
 	if shards := f.Set.Lookup("shards"); !shards.Changed {
 		f.shards = plan.Shards

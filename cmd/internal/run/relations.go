@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink/journal"
 )
 
@@ -58,13 +58,13 @@ func (f *Flags) checkRelations() error {
 			continue
 		}
 		if len(r.needs) > 0 && !slices.ContainsFunc(r.needs, f.has) {
-			return exit.Usagef("--%s needs %s: %s", r.flag, f.anyOf(r.needs), r.why)
+			return cli.Usagef("--%s needs %s: %s", r.flag, f.anyOf(r.needs), r.why)
 		}
 		if i := slices.IndexFunc(r.excludes, f.has); i >= 0 {
-			return exit.Usagef("--%s and --%s exclude each other: %s", r.flag, r.excludes[i], r.why)
+			return cli.Usagef("--%s and --%s exclude each other: %s", r.flag, r.excludes[i], r.why)
 		}
 		if slices.ContainsFunc(r.beside, f.has) {
-			return exit.Usagef("--%s does not apply with %s: %s", r.flag, f.anyOf(r.beside), r.why)
+			return cli.Usagef("--%s does not apply with %s: %s", r.flag, f.anyOf(r.beside), r.why)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (f *Flags) checkEffect() error {
 				s.Name == "schemes" && source == "bodies" {
 				continue
 			}
-			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name,
+			return cli.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name,
 				source)
 		}
 	}
@@ -125,12 +125,12 @@ func (f *Flags) checkEffect() error {
 	labelled := slices.ContainsFunc(f.tables, isOfLabels)
 	switch {
 	case labelled && !in.HasLabels():
-		return exit.Usagef("--tables: the tables labels and label_counts need --label or --labels")
+		return cli.Usagef("--tables: the tables labels and label_counts need --label or --labels")
 	case in.HasLabels() && len(f.tables) > 0 && !labelled:
-		return exit.Usagef("--label and --labels need the table labels or label_counts: add it to --tables")
+		return cli.Usagef("--label and --labels need the table labels or label_counts: add it to --tables")
 	}
 	if given("keep-comments") && f.Config.Evaluate.KeepComments && !HasComments(f.tables) {
-		return exit.Usagef("--keep-comments needs the table lines: add it to --tables")
+		return cli.Usagef("--keep-comments needs the table lines: add it to --tables")
 	}
 	return nil
 }

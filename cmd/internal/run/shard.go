@@ -12,9 +12,7 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
@@ -52,7 +50,7 @@ func indexOf(lookup func(string) (string, bool)) (index int, name string, err er
 			}
 		}
 		if err != nil || index < first {
-			return 0, v.name, exit.Usagef("%s is %q, not an index: give --shard", v.name, text)
+			return 0, v.name, cli.Usagef("%s is %q, not an index: give --shard", v.name, text)
 		}
 		return index - first, v.name, nil
 	}
@@ -63,39 +61,39 @@ func indexOf(lookup func(string) (string, bool)) (index int, name string, err er
 func (f *Flags) checkShard() error {
 	switch {
 	case f.shards < 1 || f.shards > mostShards:
-		return exit.Usagef("--shards must be between 1 and %d", mostShards)
+		return cli.Usagef("--shards must be between 1 and %d", mostShards)
 	case f.parallel < 0:
-		return exit.Usagef("--parallelism must be positive")
+		return cli.Usagef("--parallelism must be positive")
 	case f.shards == 1 && (f.Set.Changed("shard") || f.parallel > 0):
-		return exit.Usagef("--shard and --parallelism need --shards N")
+		return cli.Usagef("--shard and --parallelism need --shards N")
 	case cli.IsURL(f.spool):
 		return cli.NotHere("spool", f.spool)
 	case f.shards == 1 && f.spool != "" && !store.IsURL(f.Config.Dir):
-		return exit.Usagef("--spool needs --shards N, or an object store as --out")
+		return cli.Usagef("--spool needs --shards N, or an object store as --out")
 	case f.shards == 1 && store.IsURL(f.Config.Dir) && f.piped() > 0:
-		return exit.Usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in " +
+		return cli.Usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in " +
 			"a file")
 	case f.shards == 1:
 		return nil
 	case f.Config.Run == "":
-		return exit.Usagef("--shards needs --run ID: all shards are of one run")
+		return cli.Usagef("--shards needs --run ID: all shards are of one run")
 	case f.Config.ForceNew:
-		return exit.Usagef("--force-new would remove the other shards: give another --run")
+		return cli.Usagef("--force-new would remove the other shards: give another --run")
 	case f.Config.Source.Limit > 0:
-		return exit.Usagef("--limit cannot be combined with --shards: shorten the list")
+		return cli.Usagef("--limit cannot be combined with --shards: shorten the list")
 	case f.expect != "":
-		return exit.Usagef("--expect needs all shards: give it to diff once the run is complete")
+		return cli.Usagef("--expect needs all shards: give it to diff once the run is complete")
 	case len(f.Config.Source.Named) > 0:
-		return exit.Usagef("--shards needs a source that every process can read: give --hosts FILE")
+		return cli.Usagef("--shards needs a source that every process can read: give --hosts FILE")
 	case f.piped() > 0:
-		return exit.Usagef("--shards needs a source that every process can read: keep the list in a file")
+		return cli.Usagef("--shards needs a source that every process can read: keep the list in a file")
 	}
 	if f.Config.Source.Planning {
 		f.shard = 0
 		return nil
 	}
 	if f.Set.Changed("shard") && f.shard < 0 {
-		return exit.Usagef("--shard %d: shards count from 0", f.shard)
+		return cli.Usagef("--shard %d: shards count from 0", f.shard)
 	}
 	if f.shard < 0 {
 		index, name, err := indexOf(os.LookupEnv)
@@ -107,16 +105,16 @@ func (f *Flags) checkShard() error {
 		if count, min := os.Getenv("SLURM_ARRAY_TASK_COUNT"),
 			os.Getenv("SLURM_ARRAY_TASK_MIN"); name == "SLURM_ARRAY_TASK_ID" && min != "0" && count != "" &&
 			count != strconv.Itoa(f.shards) {
-			return exit.Usagef("the array has %s tasks from %s, and the run %d shards: give --shard", count, min, f.shards)
+			return cli.Usagef("the array has %s tasks from %s, and the run %d shards: give --shard", count, min, f.shards)
 		}
 		if name == "" {
-			return exit.Usagef("--shards %d needs --shard I: this process is not a task of an array of Kubernetes, Slurm, "+
+			return cli.Usagef("--shards %d needs --shard I: this process is not a task of an array of Kubernetes, Slurm, "+
 				"AWS Batch or Google Batch", f.shards)
 		}
 		f.shard, f.indexFrom = index, name
 	}
 	if f.shard >= f.shards {
-		return exit.Usagef("there is no shard %d of %d: shards count from 0", f.shard, f.shards)
+		return cli.Usagef("there is no shard %d of %d: shards count from 0", f.shard, f.shards)
 	}
 	return nil
 }
@@ -156,9 +154,9 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 	case f.Config.Source.Planning, f.dryRun, f.shards == 1 && !store.IsURL(c.Dir):
 	case f.spool != "":
 		if info, err := os.Stat(f.spool); err == nil && !info.IsDir() {
-			return exit.Usagef("--spool: %s is not a folder", f.spool)
+			return cli.Usagef("--spool: %s is not a folder", f.spool)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return exit.Usagef("--spool: %v", err)
+			return cli.Usagef("--spool: %v", err)
 		}
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):
@@ -166,7 +164,7 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 	default:
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return exit.Usagef("an object store as --out needs a folder on this machine: give --spool DIR (%v)", err)
+			return cli.Usagef("an object store as --out needs a folder on this machine: give --spool DIR (%v)", err)
 		}
 		c.Spool = filepath.Join(cache, "robocensus", c.Run)
 	}
@@ -185,13 +183,13 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 	stop()
 	if err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return fmt.Errorf("%w: start %s again; it resumes if %s survives", exit.ErrInterrupted, c.Source.Shard, c.Spool)
+			return fmt.Errorf("%w: start %s again; it resumes if %s survives", cli.ErrInterrupted, c.Source.Shard, c.Spool)
 		}
 		var lost *sink.LostError
 		if errors.As(err, &lost) {
 			return err
 		}
-		if code := exit.CodeOf(err); code == exit.IO || code == exit.Temporary {
+		if code := cli.ExitCodeOf(err); code == cli.ExitIO || code == cli.ExitTemporary {
 			return fmt.Errorf("%w; fix that, then start %s again", err, c.Source.Shard)
 		}
 		return advised(c, err)
@@ -258,5 +256,5 @@ func (f *Flags) writeShard(c pipeline.Config, r *pipeline.Result, stdout io.Writ
 	if r.Made {
 		out.Hosts, out.Rejected = &r.Targets, &r.Rejected
 	}
-	return screen.JSON(stdout, out)
+	return cli.JSON(stdout, out)
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -26,9 +25,9 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 	}
 	c := r.Courses(population, names)
 	if f.json {
-		return screen.JSON(out, c)
+		return cli.JSON(out, c)
 	}
-	p := &screen.Text{Out: out}
+	p := &cli.Text{Out: out}
 	var shut []series.Stage
 	for i := range c.Agents {
 		if repeats(f.strata, c.Agents[i].Stratum, c.Agents[i].Runs, &shut) {
@@ -85,7 +84,7 @@ func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
 	for _, name := range f.agents {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		if i < 0 {
-			return nil, exit.Usagef("--agent: no run has an agent %q%s", name, suggest.Remark(name, known))
+			return nil, cli.Usagef("--agent: no run has an agent %q%s", name, suggest.Remark(name, known))
 		}
 		names = append(names, known[i])
 	}
@@ -93,7 +92,7 @@ func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
 }
 
 // showCourse prints the course of one agent in one stratum.
-func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
+func showCourse(p *cli.Text, r *series.Result, c *series.Course) {
 	title := "Hosts that shut out " + c.Agent
 	if c.Stratum != series.All {
 		title += ", of the stratum " + c.Stratum
@@ -105,7 +104,7 @@ func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
 	var rows [][]string
 	var why *string
 	for _, s := range c.Runs {
-		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "",
+		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "",
 			"", ""}
 		if s.Share != nil {
 			row[4] = words.Share(*s.Share)
@@ -131,7 +130,7 @@ func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
 }
 
 // showListed prints how much of what they list hosts let one agent fetch.
-func showListed(p *screen.Text, l *series.Listed) {
+func showListed(p *cli.Text, l *series.Listed) {
 	title := "What hosts list that " + l.Agent + " may fetch"
 	if l.Stratum != series.All {
 		title += ", of the stratum " + l.Stratum
@@ -146,7 +145,7 @@ func showListed(p *screen.Text, l *series.Listed) {
 	var rows [][]string
 	var why *string
 	for _, s := range l.Runs {
-		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Hosts), words.Number(s.Closed), percent(s.Lower),
+		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.Hosts), words.Number(s.Closed), percent(s.Lower),
 			percent(s.Median), percent(s.Upper), "", ""}
 		if s.Low != nil {
 			row[7] = percent(s.Low) + " to " + percent(s.High)
@@ -166,7 +165,7 @@ func showListed(p *screen.Text, l *series.Listed) {
 }
 
 // showMet prints how often hosts turn one identity away from a page.
-func showMet(p *screen.Text, m *series.Met) {
+func showMet(p *cli.Text, m *series.Met) {
 	title := "Hosts that turn " + m.Identity + " away from the page, where robots.txt " + words.PaperSays.Of(m.Paper) +
 		" to " + m.Agent
 	if m.Stratum != series.All {
@@ -176,7 +175,7 @@ func showMet(p *screen.Text, m *series.Met) {
 	var rows [][]string
 	var why *string
 	for _, s := range m.Runs {
-		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.TurnedAway), words.Number(s.Hosts), "",
+		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.TurnedAway), words.Number(s.Hosts), "",
 			words.Number(s.ControlAway), "", "", ""}
 		if s.Beyond != nil {
 			row[4] = words.Percent(s.TurnedAway, s.Hosts)

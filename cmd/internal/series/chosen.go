@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -23,14 +22,14 @@ func (f *seriesFlags) from() (since time.Time, err error) {
 	if f.since != "" {
 		since, err = cli.ParseDate(f.since)
 		if errors.Is(err, cli.ErrYear) {
-			return since, exit.Usagef("--since %q: %w", f.since, err)
+			return since, cli.Usagef("--since %q: %w", f.since, err)
 		}
 		if err != nil {
-			return since, exit.Usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
+			return since, cli.Usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
 		}
 	}
 	if _, err := path.Match(f.runs, ""); err != nil {
-		return since, exit.Usagef("--runs %q: not a pattern", f.runs)
+		return since, cli.Usagef("--runs %q: not a pattern", f.runs)
 	}
 	return since, nil
 }
@@ -63,15 +62,15 @@ func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []s
 		warnings = append(warnings, more...)
 	}
 	if len(ids) == 0 && len(warnings) > 0 {
-		return nil, nil, exit.Usagef("no run in %s can be followed: %s", f.out, strings.Join(warnings, "; "))
+		return nil, nil, cli.Usagef("no run in %s can be followed: %s", f.out, strings.Join(warnings, "; "))
 	}
 	if len(ids) == 0 {
-		return nil, nil, exit.Usagef("no complete run in %s%s%s", f.out, f.choice(), cli.RunsIn(in))
+		return nil, nil, cli.Usagef("no complete run in %s%s%s", f.out, f.choice(), cli.RunsIn(in))
 	}
 	for _, p := range f.profiles {
 		if !profiles[p] {
 			known := slices.Sorted(maps.Keys(profiles))
-			return nil, nil, exit.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p,
+			return nil, nil, cli.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p,
 				suggest.Remark(p, known), strings.Join(known, ", "))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -26,7 +26,7 @@ func movers(r *series.Result) series.Movers {
 
 // showMovers prints the agents, categories and signals that moved most.
 func showMovers(out io.Writer, r *series.Result) {
-	p, m := &screen.Text{Out: out}, movers(r)
+	p, m := &cli.Text{Out: out}, movers(r)
 	title := "What moved most, as shares of hosts"
 	switch m.Stratum {
 	case series.All:
@@ -42,7 +42,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	for i := range m.Movers[:min(len(m.Movers), mostMovers)] {
 		of := &m.Movers[i]
 		rows = append(rows, []string{
-			visible.Text(trends.MoverName(of)), screen.Date(of.From.Date), screen.Date(of.To.Date), words.Share(of.From.Share),
+			visible.Text(trends.MoverName(of)), cli.Date(of.From.Date), cli.Date(of.To.Date), words.Share(of.From.Share),
 			words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
 		})
 	}

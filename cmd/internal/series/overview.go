@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -16,7 +16,7 @@ import (
 // showSeries prints an overview: one figure of each run, for each stratum that was asked for,
 // what happened, and warnings.
 func showSeries(out io.Writer, r *series.Result, strata []string) {
-	p := &screen.Text{Out: out}
+	p := &cli.Text{Out: out}
 	if len(strata) == 0 {
 		strata = []string{overviewStratum(r.Points)}
 	}
@@ -39,7 +39,7 @@ func showSeries(out io.Writer, r *series.Result, strata []string) {
 }
 
 // showStratum prints the figure of each run for a stratum.
-func showStratum(p *screen.Text, r *series.Result, stratum string) {
+func showStratum(p *cli.Text, r *series.Result, stratum string) {
 	shares := make(map[string]map[string]*schema.Point) // by run and base
 	for i := range r.Points {
 		if pt := &r.Points[i]; pt.Stratum == stratum && isOverview(pt) && *pt.Profile == r.Profiles[0] {
@@ -59,7 +59,7 @@ func showStratum(p *screen.Text, r *series.Result, stratum string) {
 	}
 	var rows [][]string
 	for _, run := range r.Runs {
-		row := []string{run.Run, screen.Date(run.Date), "", "", "", "", ""}
+		row := []string{run.Run, cli.Date(run.Date), "", "", "", "", ""}
 		if stratum == series.All { // a run may lack the category
 			row[2] = words.Number(run.Hosts)
 			if run.Files != nil {

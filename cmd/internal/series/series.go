@@ -17,11 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/past"
@@ -157,14 +155,14 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	case f.out == "":
 		return c, cli.ErrNoOut
 	case f.parquet == "-":
-		return c, exit.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard " +
+		return c, cli.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard " +
 			"output")
 	case f.movers && len(f.agents) > 0:
-		return c, exit.Usagef("--movers and --agent exclude each other: give one of them")
+		return c, cli.Usagef("--movers and --agent exclude each other: give one of them")
 	case (f.movers || len(f.agents) > 0) && (f.csv == "-" || f.html == "-"):
-		return c, exit.Usagef("--movers and --agent write to standard output: give --csv and --html a file")
+		return c, cli.Usagef("--movers and --agent write to standard output: give --csv and --html a file")
 	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
-		return c, exit.Usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
+		return c, cli.Usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
 	}
 	labels, ofLabels := make(map[string]bool), 0
 	for _, name := range f.strata {
@@ -174,7 +172,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 			continue
 		}
 		if !slices.Contains(strataNames(), name) {
-			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name,
+			return c, cli.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name,
 				suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
 		}
 	}
@@ -182,12 +180,12 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	switch {
 	case byHost && (len(labels) > 1 || len(labels) == 1 &&
 		slices.ContainsFunc(f.strata, func(s string) bool { return slices.Contains(strataNames()[1:], s) })):
-		return c, exit.Usagef("--stratum: with --panel or --clustered, give values of one label, or bands of rank")
+		return c, cli.Usagef("--stratum: with --panel or --clustered, give values of one label, or bands of rank")
 	case ofLabels > mostValues:
-		return c, exit.Usagef("--stratum: give at most %d values of labels", mostValues)
+		return c, cli.Usagef("--stratum: give at most %d values of labels", mostValues)
 	}
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
-		return c, exit.Usagef("--stratum weighted needs --weights FILE")
+		return c, cli.Usagef("--stratum weighted needs --weights FILE")
 	}
 	c = series.Config{Profiles: f.profiles, Strata: f.distinctStrata(), Panel: f.panel, Paired: f.movers ||
 		len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
@@ -203,7 +201,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	}
 	for name, asked := range map[string]bool{"panel": f.panel, "movers": f.movers} {
 		if asked && len(c.Runs) < 2 {
-			return c, exit.Usagef("--%s needs at least two runs, and there is only %s", name, c.Runs[0])
+			return c, cli.Usagef("--%s needs at least two runs, and there is only %s", name, c.Runs[0])
 		}
 	}
 	if f.weights != "" {
@@ -306,11 +304,11 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 	case len(f.agents) > 0:
 		return f.showAgents(stdout, r)
 	case f.json && f.movers:
-		return screen.JSON(stdout, movers(r))
+		return cli.JSON(stdout, movers(r))
 	case f.movers:
 		showMovers(stdout, r)
 	case f.json:
-		return screen.JSON(stdout, r)
+		return cli.JSON(stdout, r)
 	case f.parquet != "" || f.csv != "" || f.html != "":
 		for _, text := range r.Warnings {
 			fmt.Fprintf(stderr, "robocensus: %s\n", visible.Text(text))
@@ -328,13 +326,13 @@ const mostNamed = 20
 func unknownStratum(e *series.UnknownStratum) error {
 	switch {
 	case len(e.Labels) == 0:
-		return exit.Usagef("--stratum %s: no run counts by labels: give them to robocensus run with --label or --labels",
+		return cli.Usagef("--stratum %s: no run counts by labels: give them to robocensus run with --label or --labels",
 			e.Stratum())
 	case len(e.Values) == 0:
-		return exit.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label,
+		return cli.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label,
 			suggest.Remark(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
 	}
-	return exit.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label,
+	return cli.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label,
 		suggest.Remark(e.Value, e.Values), past.Some(e.Values, mostNamed))
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -93,7 +92,7 @@ func (f *Shared) FindAgent(ctx context.Context, name string) (schema.Agent, stri
 		if token := tokenWithin(name, agents); token != "" {
 			err = fmt.Errorf("%q is not a product token; use %s", name, token)
 		}
-		return a, "", exit.UsageError{Err: err}
+		return a, "", cli.UsageError{Err: err}
 	}
 	var known []string
 	for _, other := range agents {

@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -126,22 +125,22 @@ func (f *Shared) ReadProfiles() ([]*robots.Profile, error) {
 		known = append(known, name)
 	}
 	if f.maxRedirects < 0 {
-		return nil, exit.Usagef("--max-redirects cannot be negative")
+		return nil, cli.Usagef("--max-redirects cannot be negative")
 	}
 	var out []*robots.Profile
 	for i, name := range f.Profiles {
 		p, ok := f.Profile(name)
 		if slices.Contains(f.Profiles[:i], name) {
-			return nil, exit.Usagef("--profile %s names %q twice", strings.Join(f.Profiles, ","), name)
+			return nil, cli.Usagef("--profile %s names %q twice", strings.Join(f.Profiles, ","), name)
 		}
 		if !ok {
-			return nil, exit.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known),
+			return nil, cli.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known),
 				strings.Join(known, ", "))
 		}
 		out = append(out, f.limited(p))
 	}
 	if len(out) == 0 {
-		return nil, exit.Usagef("--profile is empty: use %s", strings.Join(known, ", "))
+		return nil, cli.Usagef("--profile is empty: use %s", strings.Join(known, ", "))
 	}
 	return out, nil
 }
@@ -163,19 +162,19 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 	c.Concurrency = max(c.Concurrency, 1)
 	switch {
 	case c.PerAddress < 1:
-		return c, exit.Usagef("--per-address must be 1 or more")
+		return c, cli.Usagef("--per-address must be 1 or more")
 	case c.PerDomain < 1:
-		return c, exit.Usagef("--per-domain must be 1 or more")
+		return c, cli.Usagef("--per-domain must be 1 or more")
 	case !(c.Rate >= 0): // or NaN
-		return c, exit.Usagef("--rate %v: give requests per second, 0 for no limit", c.Rate)
+		return c, cli.Usagef("--rate %v: give requests per second, 0 for no limit", c.Rate)
 	case !(c.AddressRate >= 0):
-		return c, exit.Usagef("--address-rate %v: give requests per second, 0 for no limit", c.AddressRate)
+		return c, cli.Usagef("--address-rate %v: give requests per second, 0 for no limit", c.AddressRate)
 	case c.PerResolver < 0 || c.PerResolver == 0 && f.Set.Changed("per-resolver"):
-		return c, exit.Usagef("--per-resolver must be 1 or more")
+		return c, cli.Usagef("--per-resolver must be 1 or more")
 	case c.Timeout <= 0:
-		return c, exit.Usagef("--timeout must be positive")
+		return c, cli.Usagef("--timeout must be positive")
 	case c.Retries < 0:
-		return c, exit.Usagef("--retries cannot be negative")
+		return c, cli.Usagef("--retries cannot be negative")
 	}
 	challenges, err := registry.ParseChallenges("built-in challenges.yaml", configs.Challenges)
 	if err != nil {
@@ -195,16 +194,16 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 	}
 	if f.ConnectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.ConnectTo); err != nil {
-			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080",
+			return c, cli.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080",
 				fetch.WithoutUser(f.ConnectTo))
 		}
 	}
 	if f.Proxy != "" {
 		if c.Proxy, err = url.Parse(f.Proxy); err != nil || c.Proxy.Scheme != "http" || c.Proxy.Hostname() == "" {
-			return c, exit.Usagef("--proxy: give a URL such as http://127.0.0.1:3128; only HTTP proxies are supported")
+			return c, cli.Usagef("--proxy: give a URL such as http://127.0.0.1:3128; only HTTP proxies are supported")
 		}
 		if c.ConnectTo.IsValid() {
-			return c, exit.Usagef("--proxy and --connect-to exclude each other: give one of them")
+			return c, cli.Usagef("--proxy and --connect-to exclude each other: give one of them")
 		}
 	}
 	for _, text := range f.resolvers {
@@ -213,10 +212,10 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 			resolver, err = netip.AddrPortFrom(addr, 53), nil
 		}
 		if err != nil {
-			return c, exit.Usagef("--resolver %q: give an IP address, with or without a port", fetch.WithoutUser(text))
+			return c, cli.Usagef("--resolver %q: give an IP address, with or without a port", fetch.WithoutUser(text))
 		}
 		if slices.Contains(c.Resolvers, resolver) {
-			return c, exit.Usagef("--resolver %s is given twice", text)
+			return c, cli.Usagef("--resolver %s is given twice", text)
 		}
 		c.Resolvers = append(c.Resolvers, resolver)
 	}
@@ -231,11 +230,11 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 		}
 	}
 	if strings.TrimSpace(c.UserAgent) == "" {
-		return c, exit.Usagef("--user-agent is empty: say who asks, as in our-census/1 (+https://example.org/census)")
+		return c, cli.Usagef("--user-agent is empty: say who asks, as in our-census/1 (+https://example.org/census)")
 	}
 	for i := 0; i < len(c.UserAgent); i++ {
 		if b := c.UserAgent[i]; b < ' ' || b > '~' {
-			return c, exit.Usagef("--user-agent: use printable ASCII; byte %d is %#x", i+1, b)
+			return c, cli.Usagef("--user-agent: use printable ASCII; byte %d is %#x", i+1, b)
 		}
 	}
 	return c, nil
@@ -255,7 +254,7 @@ func (f *Shared) AddTo(c *cobra.Command) {
 func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (body []byte, err error) {
 	name := remote.Name(path)
 	if path == "-" {
-		exit.EndBySignal(ctx)
+		cli.EndBySignal(ctx)
 		name = "standard input"
 		body, err = cli.ReadAll(name, stdin)
 	} else {

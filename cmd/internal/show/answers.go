@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -62,7 +62,7 @@ func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Targ
 	return err
 }
 
-func (v *hostView) printAnswers(p *screen.Text) {
+func (v *hostView) printAnswers(p *cli.Text) {
 	if v.FrontPage != nil {
 		p.Line("  front page: " + words.PageOutcome.Of(*v.FrontPage))
 	}

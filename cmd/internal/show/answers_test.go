@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink/lookup"
 )
 
@@ -35,7 +35,7 @@ func TestRemarksOfDocuments(t *testing.T) {
 		{Document: "tdmrep", URL: "/b", Outcome: "absent", Remark: new("no_control")}, {Document: "rsl", URL: "/c", Outcome: "not_asked", Status: new(int32(302))},
 		{Document: "page", URL: "/", Outcome: "not_asked", Remark: new("disallowed")}, {Document: "ai.txt", URL: "/d", Outcome: "uncaptured"}}}
 	var out strings.Builder
-	v.printDocuments(&screen.Text{Out: &out})
+	v.printDocuments(&cli.Text{Out: &out})
 	if text := out.String(); !strings.Contains(text, "documents of consent: 3 asked for\n    not there: rsl (elsewhere, disallowed), license.xml, tdmrep (no control)\n") {
 		t.Errorf("it says\n%s", text)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -52,7 +52,7 @@ const mostNamed = 4
 
 // toldChanges tells the changes of a host, one line for those that are alike. A state before
 // that is not from the run before is told with its run.
-func toldChanges(p screen.Page, rows []schema.Change, before string) (lines []string) {
+func toldChanges(p cli.Page, rows []schema.Change, before string) (lines []string) {
 	type folded struct {
 		*diff.Example
 		agents []string

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -44,7 +44,7 @@ func (d *documentView) wasAsked() bool {
 
 // printDocuments says which documents of consent there are, which answers are none though they
 // look like one, and what else came of the requests.
-func (v *hostView) printDocuments(p *screen.Text) {
+func (v *hostView) printDocuments(p *cli.Text) {
 	if len(v.Documents) == 0 {
 		return
 	}

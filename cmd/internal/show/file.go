@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -52,7 +52,7 @@ func (v *hostView) marks() map[int32]bool {
 }
 
 // printFile prints the file, or the part around the lines that decide, which are marked.
-func (v *hostView) printFile(p *screen.Text) {
+func (v *hostView) printFile(p *cli.Text) {
 	if v.body == nil {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -186,7 +186,7 @@ const (
 
 // printDeciding prints what the file says, by the groups that decide; names only says whom
 // it says it to.
-func (v *hostView) printDeciding(p *screen.Text, names bool) {
+func (v *hostView) printDeciding(p *cli.Text, names bool) {
 	for i, d := range v.Deciding {
 		if i == mostGroupsShown {
 			p.Line(fmt.Sprintf("and %s more groups, all in --json", words.Number(int64(len(v.Deciding)-i))))
@@ -234,7 +234,7 @@ func (d *decidingView) title() string {
 }
 
 // printRules prints the rule that shuts out, or the rules that close a part.
-func (d *decidingView) printRules(p *screen.Text) {
+func (d *decidingView) printRules(p *cli.Text) {
 	rules, i := d.Rules, slices.IndexFunc(d.Rules, shutsOut)
 	switch {
 	case d.Class == "allow_all", d.Class == "unknown":

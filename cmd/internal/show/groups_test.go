@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -45,7 +45,7 @@ func TestGroupsThatDecide(t *testing.T) {
 	agent("Ads", "archive", "allow_all", "none", "")
 	v.addDeciding()
 	var out strings.Builder
-	v.printDeciding(&screen.Text{Out: &out}, false)
+	v.printDeciding(&cli.Text{Out: &out}, false)
 	want := `A, from line 1: partly closed
   line 3: Disallow: /x\u001b[31m
   line 4: Disallow: /*
@@ -70,7 +70,7 @@ no group: open
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	out.Reset()
-	v.printDeciding(&screen.Text{Out: &out}, true)
+	v.printDeciding(&cli.Text{Out: &out}, true)
 	if !strings.Contains(out.String(), "  AI training:\n  B1, B2\n") {
 		t.Errorf("no names:\n%s", out.String())
 	}
@@ -81,7 +81,7 @@ func TestNoFileDecides(t *testing.T) {
 	v := &hostView{policies: []schema.Policy{{Agent: "A", Category: "seo", Class: "unknown"}, {Agent: "B", Category: "archive", Class: "unknown"}}}
 	v.addDeciding()
 	var out strings.Builder
-	v.printDeciding(&screen.Text{Out: &out}, false)
+	v.printDeciding(&cli.Text{Out: &out}, false)
 	if want := "no file decides: unknown (not read)\n  2 agents, all of the run\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

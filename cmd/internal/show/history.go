@@ -13,8 +13,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -115,9 +113,9 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	case f.out == "":
 		return cli.ErrNoOut
 	case len(args) != 1:
-		return exit.Usagef("give one HOST")
+		return cli.Usagef("give one HOST")
 	case f.json && f.sql:
-		return exit.Usagef("--json and --sql exclude each other: give one of them")
+		return cli.Usagef("--json and --sql exclude each other: give one of them")
 	}
 	asked, err := check.OriginOf(args[0])
 	if err != nil {
@@ -133,11 +131,11 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		return err
 	}
 	if len(complete) == 0 {
-		return exit.Usagef("no run in %s is complete%s", f.out, cli.RunsIn(in))
+		return cli.Usagef("no run in %s is complete%s", f.out, cli.RunsIn(in))
 	}
 	f.profile = cmp.Or(f.profile, complete[len(complete)-1].FirstProfile())
 	if !slices.ContainsFunc(complete, func(m *journal.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
-		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
+		return cli.Usagef("--profile: no complete run has a profile %q", f.profile)
 	}
 	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool),
 		answered: make(map[string]map[string]bool), targets: make(map[string][]lookup.Target)}
@@ -158,9 +156,9 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 			slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "answers" }))
 		return nil
 	case f.json:
-		return screen.JSON(stdout, h.events)
+		return cli.JSON(stdout, h.events)
 	}
-	h.print(&screen.Text{Out: stdout}, len(complete))
+	h.print(&cli.Text{Out: stdout}, len(complete))
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
@@ -17,7 +17,7 @@ import (
 // mostClosedNamed is how many agents that are shut out a line names.
 const mostClosedNamed = 8
 
-func (h *historian) print(p *screen.Text, runs int) {
+func (h *historian) print(p *cli.Text, runs int) {
 	origins := make(map[string]bool)
 	for _, e := range h.events {
 		if e.Origin != nil {
@@ -25,7 +25,7 @@ func (h *historian) print(p *screen.Text, runs int) {
 		}
 	}
 	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, words.Count(int64(runs), "complete run"), h.profile)
-	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
+	p.Line(cli.Paint(p.Out, cli.Bold, p.Foreign(title)))
 	notes := make(map[string]int) // runs that have a note, whatever their names are
 	for i := range h.events {
 		notes[h.events[i].noteOfAny()]++
@@ -42,10 +42,10 @@ func (h *historian) print(p *screen.Text, runs int) {
 			if later > 0 {
 				text += fmt.Sprintf(" (and so of %s)", words.Count(int64(later), "later run"))
 			}
-			p.Line(fmt.Sprintf("  %s  %s  %s", screen.Date(e.Date), p.Foreign(e.Run), p.Foreign(text)))
+			p.Line(fmt.Sprintf("  %s  %s  %s", cli.Date(e.Date), p.Foreign(e.Run), p.Foreign(text)))
 			continue
 		}
-		head := fmt.Sprintf("  %s  %s  ", screen.Date(e.Date), p.Foreign(e.Run))
+		head := fmt.Sprintf("  %s  %s  ", cli.Date(e.Date), p.Foreign(e.Run))
 		if len(origins) > 1 && e.Origin != nil {
 			head += p.Foreign(*e.Origin) + "  "
 		}
@@ -82,7 +82,7 @@ func (e *event) noteOfAny() string {
 }
 
 // told tells an event that is not a change.
-func (h *historian) told(p *screen.Text, e *event) []string {
+func (h *historian) told(p *cli.Text, e *event) []string {
 	answered := func() string {
 		text := words.Answer(answer.Reason(*e.Reason), e.target.TurnedAway(), e.target.IsHTML)
 		if e.Status != nil {
@@ -118,7 +118,7 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 }
 
 // shutOut says which agents a state shuts out.
-func (h *historian) shutOut(p *screen.Text, e *event) string {
+func (h *historian) shutOut(p *cli.Text, e *event) string {
 	switch n := len(e.Closed); {
 	case e.lacks != "":
 		return p.Foreign(e.lacks)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -70,7 +70,7 @@ func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Targe
 // mostSitemapsShown is how many sitemaps with a fault the terminal shows.
 const mostSitemapsShown = 5
 
-func (v *hostView) printListed(p *screen.Text) {
+func (v *hostView) printListed(p *cli.Text) {
 	if len(v.Listing) == 0 {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -19,12 +19,12 @@ const (
 	mostChangesShown = 12
 )
 
-func (v *hostView) print(p *screen.Text) {
-	title := fmt.Sprintf("%s in run %s of %s", v.Origin, v.Run, screen.Date(v.Date))
+func (v *hostView) print(p *cli.Text) {
+	title := fmt.Sprintf("%s in run %s of %s", v.Origin, v.Run, cli.Date(v.Date))
 	if v.Rank != nil {
 		title += ", rank " + words.Number(*v.Rank)
 	}
-	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
+	p.Line(cli.Paint(p.Out, cli.Bold, p.Foreign(title)))
 	if len(v.Labels) > 0 {
 		var each []string
 		for _, l := range v.Labels {
@@ -92,7 +92,7 @@ func (v *hostView) print(p *screen.Text) {
 	v.printChanges(p)
 }
 
-func (v *hostView) printChanges(p *screen.Text) {
+func (v *hostView) printChanges(p *cli.Text) {
 	switch {
 	case v.Before == nil:
 		return
@@ -118,7 +118,7 @@ func (v *hostView) printChanges(p *screen.Text) {
 	}
 }
 
-func (v *hostView) printAgent(p *screen.Text, a *agentView) {
+func (v *hostView) printAgent(p *cli.Text, a *agentView) {
 	text := fmt.Sprintf("%s: %s", a.Agent, words.Class.Of(a.Class))
 	switch {
 	case a.GroupAgent == nil && a.Match != nil:

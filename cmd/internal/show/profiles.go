@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -118,14 +117,14 @@ func (f *showFlags) addURLs(ctx context.Context, in store.Store, r *lookup.Run, 
 			}
 		}
 		if !found {
-			return exit.Usagef("--url: %s is not a URL of the hosts that are shown", url)
+			return cli.Usagef("--url: %s is not a URL of the hosts that are shown", url)
 		}
 	}
 	return nil
 }
 
 // print shows who lets the agent in and who keeps it out, with one line for each opinion.
-func (v *urlView) print(p *screen.Text) {
+func (v *urlView) print(p *cli.Text) {
 	p.Line(p.Foreign(v.Agent + " on " + v.URL))
 	type opinion struct{ verdict, why string }
 	held := make(map[opinion][]string)

@@ -18,8 +18,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -112,11 +110,11 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	case f.out == "":
 		return cli.ErrNoOut
 	case len(args) == 0:
-		return exit.Usagef("HOST is missing: give one or more hosts of the run")
+		return cli.Usagef("HOST is missing: give one or more hosts of the run")
 	case len(f.urls) > 0 && len(f.agents) == 0:
-		return exit.Usagef("--url needs --agent: say for which agent")
+		return cli.Usagef("--url needs --agent: say for which agent")
 	case f.json && f.sql:
-		return exit.Usagef("--json and --sql exclude each other: give one of them")
+		return cli.Usagef("--json and --sql exclude each other: give one of them")
 	}
 	for _, url := range f.urls {
 		if err := check.CheckURL(url, false); err != nil {
@@ -146,7 +144,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	}
 	for _, table := range []string{"fetches", "policies"} {
 		if lacks := lacking(m, table); lacks != "" {
-			return exit.Usagef("%s", lacks)
+			return cli.Usagef("%s", lacks)
 		}
 	}
 	r := lookup.Open(in, m)
@@ -172,13 +170,13 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, func(table string) bool { return slices.Contains(m.Tables, table) })
 		return nil
 	case f.json:
-		return screen.JSON(stdout, views)
+		return cli.JSON(stdout, views)
 	}
 	for i, v := range views {
 		if i > 0 {
 			fmt.Fprintln(stdout)
 		}
-		v.print(&screen.Text{Out: stdout})
+		v.print(&cli.Text{Out: stdout})
 	}
 	return nil
 }

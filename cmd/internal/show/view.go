@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -197,7 +197,7 @@ func (v *hostView) addAgents(names []string) error {
 			for _, p := range v.policies {
 				known = append(known, p.Agent)
 			}
-			return exit.Usagef("--agent: run %s has no agent %q%s", v.Run, name, suggest.Remark(name, known))
+			return cli.Usagef("--agent: run %s has no agent %q%s", v.Run, name, suggest.Remark(name, known))
 		}
 		p := &v.policies[i]
 		a := &agentView{

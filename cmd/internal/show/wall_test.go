@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink/lookup"
 )
 
@@ -14,7 +14,7 @@ func TestAPageIsNamed(t *testing.T) {
 	for page, want := range map[bool]string{true: ": a page of HTML in place of a robots.txt\n", false: ": a robots.txt\n"} {
 		v.target.IsHTML = page
 		var out strings.Builder
-		v.print(&screen.Text{Out: &out})
+		v.print(&cli.Text{Out: &out})
 		if text := out.String(); !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
@@ -25,7 +25,7 @@ func TestAPageIsNamed(t *testing.T) {
 func TestAWallIsNamed(t *testing.T) {
 	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: new(int64(86)), Challenge: new("cloudflare"), target: &lookup.Target{}}
 	var out strings.Builder
-	v.print(&screen.Text{Out: &out})
+	v.print(&cli.Text{Out: &out})
 	if text := out.String(); !strings.Contains(text, ": a wall (Cloudflare), so that the host counts as unread; by its status a robots.txt\n") || strings.Contains(text, "file:") {
 		t.Errorf("it says\n%s", text)
 	}
@@ -59,7 +59,7 @@ func TestAnswersAreNamedOnce(t *testing.T) {
 			v.ErrorClass = &row.class
 		}
 		var out strings.Builder
-		v.print(&screen.Text{Out: &out})
+		v.print(&cli.Text{Out: &out})
 		if want := ": " + row.want + "\n"; !strings.Contains(out.String(), want) {
 			t.Errorf("%s, %s, %d: want %q in\n%s", row.reason, row.class, row.status, want, out.String())
 		}

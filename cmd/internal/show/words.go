@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -57,7 +57,7 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 // mostStatementsShown is how many statements of a host the terminal shows.
 const mostStatementsShown = 8
 
-func (v *hostView) printWords(p *screen.Text) {
+func (v *hostView) printWords(p *cli.Text) {
 	for _, w := range v.Templates {
 		text := "  words of " + w.Template
 		if w.Version != nil {

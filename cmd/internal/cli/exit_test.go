@@ -1,4 +1,4 @@
-package exit
+package cli
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func TestExitCodes(t *testing.T) {
 		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
 	} {
 		for _, err := range []error{row.err, fmt.Errorf("while it ran: %w", row.err)} {
-			if got := CodeOf(err); got != row.want {
+			if got := ExitCodeOf(err); got != row.want {
 				t.Errorf("%v: exit code %d, want %d", err, got, row.want)
 			}
 		}

@@ -1,4 +1,4 @@
-package screen
+package cli
 
 import (
 	"os/exec"

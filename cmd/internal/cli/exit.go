@@ -1,5 +1,4 @@
-// Package exit has the exit codes of the commands, and the errors that lead to them.
-package exit
+package cli
 
 import (
 	"context"
@@ -24,28 +23,28 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Code ends the command with a code and no message.
-type Code int
+// ExitCode ends the command with a code and no message.
+type ExitCode int
 
-func (e Code) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Codes that answer the question of a command.
 const (
-	Disallowed Code = 1
-	Different  Code = 1
-	Broken     Code = 1 // an expectation
-	Undefined  Code = 2
+	ExitDisallowed ExitCode = 1
+	ExitDifferent  ExitCode = 1
+	ExitBroken     ExitCode = 1 // an expectation
+	ExitUndefined  ExitCode = 2
 )
 
 // Exit codes of commands that ended otherwise, after sysexits.h where it has one.
 const (
-	OK          = 0
-	Usage       = 64
-	Input       = 65
-	Unreached   = 69
-	IO          = 74
-	Temporary   = 75 // ended by SIGTERM, this machine is cut off, or another run has the --state
-	Interrupted = 130
+	ExitOK          = 0
+	ExitUsage       = 64
+	ExitInput       = 65
+	ExitUnreached   = 69
+	ExitIO          = 74
+	ExitTemporary   = 75 // ended by SIGTERM, this machine is cut off, or another run has the --state
+	ExitInterrupted = 130
 )
 
 // ErrInterrupted is the error of a run that a signal has ended.
@@ -69,9 +68,9 @@ func (s Signalled) Unwrap() error { return context.Canceled }
 // Code returns the exit code of a command that the signal has ended.
 func (s Signalled) Code() int {
 	if s.Signal == syscall.SIGTERM {
-		return Temporary
+		return ExitTemporary
 	}
-	return Interrupted
+	return ExitInterrupted
 }
 
 // EndBySignal lets a signal end the process at once: for commands that read standard
@@ -102,8 +101,8 @@ func UntilSignal() (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// CodeOf returns the exit code for an error.
-func CodeOf(err error) int {
+// ExitCodeOf returns the exit code for an error.
+func ExitCodeOf(err error) int {
 	var usage UsageError
 	var input *userfile.Error
 	var part *rowio.PartError
@@ -112,26 +111,26 @@ func CodeOf(err error) int {
 	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy),
 		errors.Is(err, journal.ErrNotResumable),
 		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
-		return Usage
+		return ExitUsage
 	case errors.Is(err, ErrInterrupted):
-		return Interrupted
+		return ExitInterrupted
 	case errors.Is(err, store.ErrUnconditional), errors.Is(err, remote.ErrNoCondition):
-		return Input
+		return ExitInput
 	case errors.Is(err, outage.ErrNeverReached):
-		return Unreached
+		return ExitUnreached
 	case errors.Is(err, outage.ErrCutOff), errors.Is(err, memory.ErrInUse):
-		return Temporary
+		return ExitTemporary
 	}
 	isInput := errors.As(err, &input)
 	switch fault := store.FaultOf(err); {
 	case fault == store.OfSettings:
-		return Usage
+		return ExitUsage
 	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
-		return IO
+		return ExitIO
 	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, journal.ErrDamaged),
 		errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
 		errors.Is(err, publish.ErrDamaged):
-		return Input
+		return ExitInput
 	}
-	return IO
+	return ExitIO
 }

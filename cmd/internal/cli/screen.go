@@ -1,6 +1,4 @@
-// Package screen prints for people: lines and tables, as text with styles for a terminal or
-// as Markdown, words for a shell, and JSON for programs.
-package screen
+package cli
 
 import (
 	"bytes"
