@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 )
 
 const completionHelp = `Prints a script that makes a shell complete commands, flags, and the names of runs,
@@ -27,7 +27,7 @@ func completionCommand(root *cobra.Command) *cobra.Command {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
 				remark := ""
 				if len(args) > 0 {
-					remark = suggest.Remark(args[0], shells)
+					remark = flags.Suggest(args[0], shells)
 				}
 				return cli.Usagef("name one shell: bash, zsh or fish%s", remark)
 			}

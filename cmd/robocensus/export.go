@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/past"
@@ -144,7 +144,7 @@ func (f *exportFlags) selection(table string, someColumns bool) (s export.Select
 		return s, cli.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+
 			"the tables are %[3]s", table, cli.ShellWord(f.out), strings.Join(exportable, ", "))
 	case !slices.Contains(exportable, table):
-		return s, cli.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable),
+		return s, cli.Usagef("no table %q%s: the tables are %s", table, flags.Suggest(table, exportable),
 			strings.Join(exportable, ", "))
 	}
 	s = export.Selection{Table: table, Columns: f.columns}
@@ -195,7 +195,7 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 	}
 	if f.profile != "" && !slices.Contains(m.Profiles, f.profile) {
 		return cli.Usagef("--profile: run %s has no profile %q%s: it has %s", run, f.profile,
-			suggest.Remark(f.profile, m.Profiles), strings.Join(m.Profiles, ", "))
+			flags.Suggest(f.profile, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	if err := f.addAgents(ctx, in, m, &what); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (f *exportFlags) addAgents(ctx context.Context, in store.Store, m *journal.
 		case i >= 0:
 			name = known[i]
 		case what.Table != "changes":
-			return cli.Usagef("--agent: run %s has no agent %q%s", m.Run, name, suggest.Remark(name, known))
+			return cli.Usagef("--agent: run %s has no agent %q%s", m.Run, name, flags.Suggest(name, known))
 		}
 		add(what, "agent", name)
 	}

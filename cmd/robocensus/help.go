@@ -10,7 +10,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
 func init() { cobra.EnableCommandSorting = false }
@@ -94,7 +93,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				i := slices.Index(names(about), name)
 				if i < 0 {
 					return cli.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "),
-						suggest.Remark(name, names(about)))
+						flags.Suggest(name, names(about)))
 				}
 				about = about.Commands()[i]
 			}

@@ -53,7 +53,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/run"
 	"github.com/robocensus/robocensus/cmd/internal/series"
 	"github.com/robocensus/robocensus/cmd/internal/show"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -139,7 +138,7 @@ func noCommand(root *cobra.Command, args []string) error {
 		root.HelpFunc()(root, nil)
 		return cli.Usagef("no command given")
 	}
-	return cli.Usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
+	return cli.Usagef("no command %q%s; see robocensus --help", args[0], flags.Suggest(args[0], names(root)))
 }
 
 // execute runs the command that args name.

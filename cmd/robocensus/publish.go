@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
@@ -138,7 +138,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if !slices.Contains(known, name) {
 			return c, cli.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as "+
 				"fetches.remote_address",
-				name, suggest.Remark(name, known), strings.Join(describe.TableNames(), ", "))
+				name, flags.Suggest(name, known), strings.Join(describe.TableNames(), ", "))
 		}
 	}
 	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts,

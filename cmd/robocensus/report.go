@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/changes"
@@ -102,7 +102,7 @@ func writeReport(ctx context.Context, in store.Store, run, against, html string,
 		return err
 	}
 	if html != "" && html != "-" {
-		return output.Write(ctx, html, func(w io.Writer) error { _, err := w.Write(page); return err })
+		return flags.WriteFile(ctx, html, func(w io.Writer) error { _, err := w.Write(page); return err })
 	}
 	if _, err := stdout.Write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)

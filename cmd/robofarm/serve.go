@@ -12,7 +12,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
 const serveHelp = `usage: robofarm serve --dir DIR|TAR --http ADDR [flags]
@@ -117,7 +116,7 @@ func (f *serveFlags) config() (c farm.Config, err error) {
 
 func (f *serveFlags) listen(ctx context.Context, srv *farm.Server, stdout io.Writer) error {
 	if f.caOut != "" {
-		if err := output.Write(ctx, f.caOut,
+		if err := flags.WriteFile(ctx, f.caOut,
 			func(w io.Writer) error { _, err := w.Write(srv.CA()); return err }); err != nil {
 			return err
 		}
@@ -147,6 +146,6 @@ func (f *serveFlags) listen(ctx context.Context, srv *farm.Server, stdout io.Wri
 	if f.addrFile == "" {
 		return nil
 	}
-	return output.Write(ctx, f.addrFile,
+	return flags.WriteFile(ctx, f.addrFile,
 		func(w io.Writer) error { _, err := io.WriteString(w, lines.String()); return err })
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
 const warcHelp = `usage: robofarm warc --dir DIR|TAR --out FILE.warc.gz [flags]
@@ -59,7 +58,7 @@ func warc(ctx context.Context, args []string, stdout io.Writer) error {
 		return failure{err, exitInput}
 	}
 	var captures int
-	err = output.Write(ctx, out, func(w io.Writer) (err error) {
+	err = flags.WriteFile(ctx, out, func(w io.Writer) (err error) {
 		captures, err = archive.Write(ctx, w, out)
 		return err
 	})

@@ -49,7 +49,7 @@ type askedAgent struct {
 	remark string
 }
 
-func (f *flags) findAgents(ctx context.Context, names []string) (asked []askedAgent, err error) {
+func (f *checkFlags) findAgents(ctx context.Context, names []string) (asked []askedAgent, err error) {
 	for _, name := range names {
 		agent, remark, err := f.FindAgent(ctx, name)
 		if err != nil {

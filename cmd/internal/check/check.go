@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -162,7 +162,7 @@ func (f *asking) profiles(ctx context.Context) ([]*robots.Profile, error) {
 	return f.ReadProfiles()
 }
 
-type flags struct {
+type checkFlags struct {
 	asking
 	agents []string
 	json   bool
@@ -177,8 +177,8 @@ type flags struct {
 	acceptUnreachable bool
 }
 
-func newCheckFlags() *flags {
-	f := &flags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
+func newCheckFlags() *checkFlags {
+	f := &checkFlags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
 	f.Set.StringArrayVar(&f.agents, "agent", nil,
 		"judge for this `AGENT`, by a file or, without one, by the robots.txt of each URL's origin; repeatable")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
@@ -224,7 +224,7 @@ func Command() *cobra.Command {
 	return c
 }
 
-func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case f.sitemap != "" && (f.urls != "" || f.before != "" || f.out != "" || f.jsonl || f.portable || f.uses):
 		return cli.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap " +
@@ -287,7 +287,7 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	return f.checkFile(ctx, words[0], words[1:2], words[2:], profiles, stdin, stdout, stderr)
 }
 
-func (f *flags) checkFile(
+func (f *checkFlags) checkFile(
 	ctx context.Context, path string, names, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout,
 	stderr io.Writer,
 ) error {
@@ -318,7 +318,7 @@ func (f *flags) checkFile(
 }
 
 // explain explains to each agent what it may fetch, and returns the exit code of all.
-func (f *flags) explain(
+func (f *checkFlags) explain(
 	ctx context.Context, asked []askedAgent, profiles []*robots.Profile, stdout, stderr io.Writer,
 	explain func(e *explainer, isFirst bool),
 ) error {
@@ -346,7 +346,7 @@ func (f *flags) explain(
 }
 
 // explainer returns an explainer for stdout, which with --json prints nothing.
-func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (
+func (f *checkFlags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (
 	*explainer, error) {
 	e := newExplainer(stdout, profiles, registry.Robots(&agent))
 	if f.json {
@@ -380,7 +380,7 @@ func ProfileOf(m *journal.Manifest, name string) (string, error) {
 	name = cmp.Or(name, m.FirstProfile())
 	if !slices.Contains(m.Profiles, name) {
 		return "", cli.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name,
-			suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
+			flags.Suggest(name, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	return name, nil
 }

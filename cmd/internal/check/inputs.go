@@ -42,7 +42,7 @@ type urlInput struct {
 }
 
 // readURLs reads what --urls names.
-func (f *flags) readURLs(ctx context.Context, in *urlInput, stdin io.Reader) error {
+func (f *checkFlags) readURLs(ctx context.Context, in *urlInput, stdin io.Reader) error {
 	in.name = remote.Name(f.urls)
 	if in.origin != nil {
 		in.base, _ = url.Parse(in.origin.String() + "/")

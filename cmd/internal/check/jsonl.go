@@ -68,7 +68,7 @@ func useAnswers(uses robots.Uses, fetchable bool) *map[string]useAnswer {
 const maxQuestion = 64 << 20
 
 // checkJSONL answers a stream of questions, by profile if they name none.
-func (f *flags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+func (f *checkFlags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	var file robots.File
 	return answerLines(in, out, func(line []byte) (any, error) {
 		q, body, err := parseQuestion(line)

@@ -72,7 +72,7 @@ type siteClosing struct {
 }
 
 // checkSitemap judges what a sitemap lists for each agent, and shows it in sum.
-func (f *flags) checkSitemap(
+func (f *checkFlags) checkSitemap(
 	ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer,
 ) error {
 	switch {
@@ -118,7 +118,7 @@ func (f *flags) checkSitemap(
 }
 
 // readListed returns the file that decides, and what the sitemap lists.
-func (f *flags) readListed(
+func (f *checkFlags) readListed(
 	ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader,
 ) (*fetch.Capture, *siteList, error) {
 	isHost, isURL := isLive([]string{name}), strings.Contains(f.sitemap, "://")
@@ -182,7 +182,7 @@ func (f *flags) readListed(
 
 // close takes the sample of all sitemaps. To list nothing that can be judged is an error:
 // nothing would be closed of it.
-func (f *flags) close(list *siteList, host fetch.Origin) error {
+func (f *checkFlags) close(list *siteList, host fetch.Origin) error {
 	if host != (fetch.Origin{}) {
 		list.Origin = host.String()
 	}
@@ -201,12 +201,12 @@ func (f *flags) close(list *siteList, host fetch.Origin) error {
 	return f.notListed("lists no page")
 }
 
-func (f *flags) notListed(why string) error {
+func (f *checkFlags) notListed(why string) error {
 	return &userfile.Error{Path: visible.Text(remote.Name(f.sitemap)), Err: errors.New(visible.Text(why))}
 }
 
 // readLocal reads the list of a file.
-func (f *flags) readLocal(ctx context.Context, l *siteList, host fetch.Origin) (fetch.Origin, error) {
+func (f *checkFlags) readLocal(ctx context.Context, l *siteList, host fetch.Origin) (fetch.Origin, error) {
 	file, err := os.Open(f.sitemap)
 	if err != nil {
 		return host, &userfile.Error{Path: f.sitemap, Err: errors.Unwrap(err)}

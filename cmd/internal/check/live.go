@@ -30,7 +30,7 @@ func liveURL(word string) string {
 }
 
 // checkLive judges URLs by the robots.txt of their origins.
-func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []*robots.Profile, stdout,
+func (f *checkFlags) checkLive(ctx context.Context, urls, names []string, profiles []*robots.Profile, stdout,
 	stderr io.Writer) error {
 	asked, err := f.findAgents(ctx, names)
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []
 
 // captures fetches the robots.txt of the origin of each URL. One that has the origin of
 // the URL before it has none. Plans ask each origin for more.
-func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile, plans ...fetch.Plan) (
+func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*robots.Profile, plans ...fetch.Plan) (
 	[]*fetch.Capture, error) {
 	config, err := f.FetchConfig(ctx, profiles)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // checkPortable shows the lines of a file on which the parsers of crawlers part.
-func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
+func (f *checkFlags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
 	if len(words) != 1 || len(f.agents) > 0 || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
 		return cli.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, " +
 			"for every parser")
@@ -47,7 +47,7 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 }
 
 // ownParsers returns the crawlers of the registry whose parser is not google.
-func (f *flags) ownParsers(ctx context.Context) (out []portable.Crawler, err error) {
+func (f *checkFlags) ownParsers(ctx context.Context) (out []portable.Crawler, err error) {
 	agents, _, err := f.ReadAgents(ctx)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ import (
 )
 
 // checkRun judges the URLs of a list by the policies that a run holds.
-func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(f.Profiles) > 1 {
 		return cli.Usagef("--urls takes one profile")
 	}

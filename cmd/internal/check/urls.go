@@ -26,7 +26,7 @@ import (
 
 // checkURLs judges the URLs of a list by one file, a line each. With --changed-from it
 // prints only those that another file decides differently.
-func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout,
+func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout,
 	stderr io.Writer) error {
 	switch {
 	case f.jsonl:
@@ -66,7 +66,7 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 		}
 		before = fileCapture(body)
 	}
-	judges := &agentJudges{flags: f, profiles: profiles, capture: capture, before: before,
+	judges := &agentJudges{checkFlags: f, profiles: profiles, capture: capture, before: before,
 		known: make(map[string]*agentJudge)}
 	in := &urlInput{stderr: stderr, origin: list.origin}
 	if len(agents) > 0 {
@@ -104,7 +104,7 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 
 // agentJudges judge the requests of an access log, each for the agent that sent it.
 type agentJudges struct {
-	*flags
+	*checkFlags
 	profiles        []*robots.Profile
 	capture, before *fetch.Capture // before is nil without --changed-from
 
@@ -162,7 +162,7 @@ func (j *agentJudges) sender(ctx context.Context, userAgent string, asked []aske
 }
 
 // captureOf returns the capture of a file, or fetches that of a URL's origin.
-func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (
+func (f *checkFlags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (
 	*fetch.Capture, error) {
 	if isLive([]string{name}) {
 		captures, err := f.captures(ctx, []string{liveURL(name)}, profiles)
@@ -254,7 +254,7 @@ type urlList struct {
 }
 
 // newList prints to stdout what is judged of the list that --urls names.
-func (f *flags) newList(stdout io.Writer) *urlList {
+func (f *checkFlags) newList(stdout io.Writer) *urlList {
 	return &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
@@ -151,7 +151,7 @@ func FindRunFolder(ctx context.Context, out, path string) (string, error) {
 // NoRun returns the error for a run that does not exist. It names a similar one, or those
 // that exist.
 func NoRun(in store.Store, name string) error {
-	remark := suggest.Remark(name, append(RunNames(in), Latest, previous))
+	remark := flags.Suggest(name, append(RunNames(in), Latest, previous))
 	if remark == "" {
 		remark = RunsIn(in)
 	}

@@ -1,4 +1,5 @@
-// Package flags explains errors in the flags of a command.
+// Package flags explains errors in the flags of a command, finds what a mistyped name stands for,
+// and writes the files that flags name.
 package flags
 
 import (
@@ -10,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
 // Parse parses args into set. Its error is [pflag.ErrHelp] if help is asked for.
@@ -113,7 +112,7 @@ func Explain(set *pflag.FlagSet, err error) error {
 		var names []string
 		set.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		name := "--" + unknown.GetSpecifiedName()
-		return fmt.Errorf("no flag %s%s; see --help", name, suggest.Remark(name, names))
+		return fmt.Errorf("no flag %s%s; see --help", name, Suggest(name, names))
 	case errors.As(err, &missing):
 		return fmt.Errorf("--%s needs a value", missing.GetSpecifiedName())
 	case errors.As(err, &syntax):

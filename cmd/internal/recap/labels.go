@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -39,7 +39,7 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 	case len(names) == 0:
 		return cli.Usagef("--by: run %s has no labels: give them to robocensus run with --label or --labels", m.Run)
 	case at < 0:
-		return cli.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, suggest.Remark(label, names),
+		return cli.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, flags.Suggest(label, names),
 			strings.Join(names, ", "))
 	}
 	showGroups(&cli.Text{Out: stdout}, m, names[at], labels.Groups(names[at], m.FirstProfile()))

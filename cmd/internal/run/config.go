@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/promises"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline"
@@ -163,7 +163,7 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(schema.TableNames, table) {
-			return cli.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames),
+			return cli.Usagef("--tables: no table %q%s: the tables are %s", table, flags.Suggest(table, schema.TableNames),
 				strings.Join(schema.TableNames, ", "))
 		}
 		if !slices.Contains(c.Tables, table) {

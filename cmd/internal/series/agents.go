@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -84,7 +84,7 @@ func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
 	for _, name := range f.agents {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		if i < 0 {
-			return nil, cli.Usagef("--agent: no run has an agent %q%s", name, suggest.Remark(name, known))
+			return nil, cli.Usagef("--agent: no run has an agent %q%s", name, flags.Suggest(name, known))
 		}
 		names = append(names, known[i])
 	}

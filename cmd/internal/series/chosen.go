@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -71,7 +71,7 @@ func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []s
 		if !profiles[p] {
 			known := slices.Sorted(maps.Keys(profiles))
 			return nil, nil, cli.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p,
-				suggest.Remark(p, known), strings.Join(known, ", "))
+				flags.Suggest(p, known), strings.Join(known, ", "))
 		}
 	}
 	return ids, warnings, nil

@@ -17,10 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -173,7 +172,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		}
 		if !slices.Contains(strataNames(), name) {
 			return c, cli.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name,
-				suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+				flags.Suggest(name, strataNames()), strings.Join(strataNames(), ", "))
 		}
 	}
 	byHost := f.panel || f.clustered
@@ -246,7 +245,7 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 		case twice:
 			bad = fmt.Sprintf("stratum %q comes twice", row[0])
 		case !slices.Contains(strataNames()[2:], row[0]):
-			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]),
+			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], flags.Suggest(row[0], strataNames()[2:]),
 				strings.Join(strataNames()[2:], ", "))
 		}
 		if bad != "" {
@@ -294,7 +293,7 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		case file.path == "-":
 			err = file.write(stdout)
 		case file.path != "":
-			err = output.Write(ctx, file.path, file.write)
+			err = flags.WriteFile(ctx, file.path, file.write)
 		}
 		if err != nil {
 			return err
@@ -330,10 +329,10 @@ func unknownStratum(e *series.UnknownStratum) error {
 			e.Stratum())
 	case len(e.Values) == 0:
 		return cli.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label,
-			suggest.Remark(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
+			flags.Suggest(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
 	}
 	return cli.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label,
-		suggest.Remark(e.Value, e.Values), past.Some(e.Values, mostNamed))
+		flags.Suggest(e.Value, e.Values), past.Some(e.Values, mostNamed))
 }
 
 // fewSites reports whether the runs are small enough to look at each site. A run of archives

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -99,7 +99,7 @@ func (f *Shared) FindAgent(ctx context.Context, name string) (schema.Agent, stri
 		known = append(known, namesOf(other)...)
 	}
 	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", visible.Text(name),
-		visible.Text(suggest.Remark(name, known))), nil
+		visible.Text(flags.Suggest(name, known))), nil
 }
 
 // CompleteAgents completes a flag with the agents of the registry.

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -134,7 +134,7 @@ func (f *Shared) ReadProfiles() ([]*robots.Profile, error) {
 			return nil, cli.Usagef("--profile %s names %q twice", strings.Join(f.Profiles, ","), name)
 		}
 		if !ok {
-			return nil, cli.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known),
+			return nil, cli.Usagef("--profile %q%s: use %s, each once", name, flags.Suggest(name, known),
 				strings.Join(known, ", "))
 		}
 		out = append(out, f.limited(p))

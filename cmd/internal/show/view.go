@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -197,7 +197,7 @@ func (v *hostView) addAgents(names []string) error {
 			for _, p := range v.policies {
 				known = append(known, p.Agent)
 			}
-			return cli.Usagef("--agent: run %s has no agent %q%s", v.Run, name, suggest.Remark(name, known))
+			return cli.Usagef("--agent: run %s has no agent %q%s", v.Run, name, flags.Suggest(name, known))
 		}
 		p := &v.policies[i]
 		a := &agentView{

@@ -1,6 +1,6 @@
 //go:build unix
 
-package output
+package flags
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func text(s string) func(io.Writer) error {
 }
 
 func TestWriteIntoDevice(t *testing.T) {
-	if err := Write(t.Context(), os.DevNull, text("page")); err != nil {
+	if err := WriteFile(t.Context(), os.DevNull, text("page")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -36,7 +36,7 @@ func TestWriteIntoPipe(t *testing.T) {
 		all, _ := os.ReadFile(path)
 		got <- string(all)
 	}()
-	if err := Write(t.Context(), path, text("page")); err != nil {
+	if err := WriteFile(t.Context(), path, text("page")); err != nil {
 		t.Fatal(err)
 	}
 	if all := <-got; all != "page" {
@@ -55,7 +55,7 @@ func TestWriteIntoPipeEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Write(ctx, path, text("page")); !errors.Is(err, context.Canceled) {
+	if err := WriteFile(ctx, path, text("page")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
@@ -79,7 +79,7 @@ func TestWriteThroughLink(t *testing.T) {
 			if err := os.Symlink("pages/p.html", link); err != nil {
 				t.Fatal(err)
 			}
-			if err := Write(t.Context(), link, text("page")); err != nil {
+			if err := WriteFile(t.Context(), link, text("page")); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := os.ReadFile(to); string(got) != "page" {
@@ -105,7 +105,7 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := Write(t.Context(), path, func(w io.Writer) error { io.WriteString(w, "half"); return broken }); !errors.Is(err, broken) {
+	if err := WriteFile(t.Context(), path, func(w io.Writer) error { io.WriteString(w, "half"); return broken }); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {
@@ -115,14 +115,14 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	for path, want := range map[string]string{dir: "is a folder", filepath.Join(dir, "no", "p"): "/no/p: no such file or directory"} {
-		if err := Write(t.Context(), path, text("page")); err == nil || !strings.HasSuffix(strings.Split(err.Error(), "; ")[0], want) || strings.Contains(err.Error(), ".tmp") {
+		if err := WriteFile(t.Context(), path, text("page")); err == nil || !strings.HasSuffix(strings.Split(err.Error(), "; ")[0], want) || strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("%s: error %v, want %s", path, err, want)
 		}
 	}
 	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(t.Context(), filepath.Join(dir, "loop"), text("page")); err == nil {
+	if err := WriteFile(t.Context(), filepath.Join(dir, "loop"), text("page")); err == nil {
 		t.Error("a link to itself can be written through")
 	}
 }

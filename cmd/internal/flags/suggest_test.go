@@ -1,4 +1,4 @@
-package suggest
+package flags
 
 import "testing"
 
@@ -12,10 +12,10 @@ func TestNearest(t *testing.T) {
 			t.Errorf("nearest to %q is %q, want %q", name, got, want)
 		}
 	}
-	if got := Remark("GTPBot", names); got != " (did you mean GPTBot?)" {
+	if got := Suggest("GTPBot", names); got != " (did you mean GPTBot?)" {
 		t.Errorf("remark %q", got)
 	}
-	if got := Remark("x", names); got != "" {
+	if got := Suggest("x", names); got != "" {
 		t.Errorf("remark %q", got)
 	}
 }

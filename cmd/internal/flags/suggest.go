@@ -1,5 +1,4 @@
-// Package suggest finds the name that a mistyped name stands for.
-package suggest
+package flags
 
 import (
 	"fmt"
@@ -23,9 +22,9 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// Remark returns " (did you mean …?)" with the name that [Nearest] finds, "" for
+// Suggest returns " (did you mean …?)" with the name that [Nearest] finds, "" for
 // none.
-func Remark(name string, names []string) string {
+func Suggest(name string, names []string) string {
 	if other := Nearest(name, names); other != "" {
 		return fmt.Sprintf(" (did you mean %s?)", other)
 	}

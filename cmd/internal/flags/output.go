@@ -1,5 +1,4 @@
-// Package output writes the files that a user names on the command line.
-package output
+package flags
 
 import (
 	"context"
@@ -13,11 +12,11 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Write calls write to fill the file at path. A regular file appears whole or not
+// WriteFile calls write to fill the file at path. A regular file appears whole or not
 // at all, and keeps its permissions. A link stays, and its target is replaced. A
 // device or pipe is written to directly, because a rename would replace it. The
 // end of ctx ends a wait for the reader of a pipe.
-func Write(ctx context.Context, path string, write func(io.Writer) error) error {
+func WriteFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
