@@ -49,7 +49,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/demo"
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/run"
 	"github.com/robocensus/robocensus/cmd/internal/series"
 	"github.com/robocensus/robocensus/cmd/internal/show"
@@ -119,7 +118,7 @@ func telling(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 		if c.Name() != "export" || !cli.IsTerminal(c.OutOrStdout()) {
 			var read atomic.Int64
 			c.SetContext(store.Counted(c.Context(), &read))
-			defer progress.Count(c.ErrOrStderr(), "bytes_read", read.Load)()
+			defer cli.ShowCount(c.ErrOrStderr(), "bytes_read", read.Load)()
 		}
 		return run(c, args)
 	}

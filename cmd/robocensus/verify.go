@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -203,7 +202,7 @@ func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 		progressbar.OptionSetDescription("parts read"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(progress.BarEvery), progressbar.OptionClearOnFinish())
+		progressbar.OptionThrottle(cli.BarEvery), progressbar.OptionClearOnFinish())
 	return func(parts, of int) { bar.ChangeMax(of); bar.Set(parts) }, func() { bar.Finish() }
 }
 
@@ -211,7 +210,7 @@ func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
 func verifyLines(log *slog.Logger, now func() time.Time) func(parts, of int) {
 	last := now()
 	return func(parts, of int) {
-		if at := now(); at.Sub(last) >= progress.LogEvery && parts < of {
+		if at := now(); at.Sub(last) >= cli.LogEvery && parts < of {
 			last = at
 			log.Info("progress", "parts", parts, "of", of)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
@@ -72,7 +71,7 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 	list := f.newList(stdout)
 	io.WriteString(stderr, remark)
 	block := &block{RunChecker: c, list: list, hosts: make(map[string]bool)}
-	defer progress.Count(stderr, "judged", list.judged.Load)()
+	defer cli.ShowCount(stderr, "judged", list.judged.Load)()
 	err = f.readURLs(ctx, &urlInput{stderr: stderr, each: func(s registry.Sample) error {
 		if s.Origin == nil {
 			return &userfile.Error{Path: list.name, Line: s.Line,

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -89,7 +88,7 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 		r.agent = agent.name
 		return list.judgeRequest(r)
 	}
-	defer progress.Count(stderr, "judged", list.judged.Load)()
+	defer cli.ShowCount(stderr, "judged", list.judged.Load)()
 	if err := f.readURLs(ctx, in, stdin); err != nil {
 		return errors.Join(err, list.out.Flush())
 	}

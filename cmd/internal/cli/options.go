@@ -8,6 +8,8 @@
 //   - memory.go: the memory that a command may take
 //   - exit.go: exit codes, the errors that lead to them, and signals
 //   - screen.go: what people read, as text with styles or Markdown, and JSON for programs
+//   - progress.go: the progress of a run, as a bar or as lines
+//   - promises.go: the file of --expect, and which expectations hold
 package cli
 
 import (

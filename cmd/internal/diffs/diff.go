@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -121,7 +120,7 @@ func Command() *cobra.Command {
 			return err
 		}
 		defer config.In.Close()
-		if config.Expect, err = promises.ReadExpectations(c.Context(), *expect); err != nil {
+		if config.Expect, err = cli.ReadExpectations(c.Context(), *expect); err != nil {
 			return err
 		}
 		result, err := resultOf(c.Context(), config, *out, *again, c.ErrOrStderr())
@@ -135,7 +134,7 @@ func Command() *cobra.Command {
 		} else if n == 0 {
 			fmt.Fprintln(c.ErrOrStderr(), "no change is one of these")
 		}
-		return cmp.Or(err, promises.Code(result.Expectations))
+		return cmp.Or(err, cli.ExitOfPromises(result.Expectations))
 	}
 	return c
 }

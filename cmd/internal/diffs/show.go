@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
@@ -59,7 +58,7 @@ func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 	if len(r.Earlier) > 0 {
 		p.Line("note: " + standIns(p, r))
 	}
-	promises.ShowPromises(p, r.Expectations)
+	cli.ShowPromises(p, r.Expectations)
 	if len(r.Kinds) == 0 {
 		return
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline"
@@ -101,7 +100,7 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 
 // readExpectations reads what the run is checked against, and refuses what it cannot tell.
 func (f *Flags) readExpectations(ctx context.Context, c *pipeline.Config) (err error) {
-	if f.expectations, err = promises.ReadExpectations(ctx, f.expect); err != nil || f.expectations == nil {
+	if f.expectations, err = cli.ReadExpectations(ctx, f.expect); err != nil || f.expectations == nil {
 		return err
 	}
 	if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil || c.Source.IsStored() {

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
-	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch/memory"
@@ -98,7 +96,7 @@ func (f *Flags) begin(c *pipeline.Config, stdout, stderr io.Writer) io.Writer {
 
 // watch shows the progress of a run until stop is called.
 func (f *Flags) watch(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
-	stopProgress, stopRemark := progress.Show(f.progress, p, stderr), f.remarkContact(c, p, stderr)
+	stopProgress, stopRemark := cli.ShowProgress(f.progress, p, stderr), f.remarkContact(c, p, stderr)
 	return func() {
 		stopProgress()
 		stopRemark()
@@ -144,7 +142,7 @@ func (f *Flags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io
 		return func() {}
 	}
 	said := false
-	return progress.Every(progress.BarEvery, func() {
+	return cli.Every(cli.BarEvery, func() {
 		if !said && p.Snapshot().Fetched > manyHosts {
 			said = true
 			fmt.Fprintln(stderr, "note: the user agent names no contact, so operators cannot reach you: give --user-agent "+
@@ -288,8 +286,8 @@ func (f *Flags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) 
 	if err != nil {
 		return err
 	}
-	promises.ShowPromises(&cli.Text{Out: stdout}, all)
-	if err := promises.Code(all); err != nil {
+	cli.ShowPromises(&cli.Text{Out: stdout}, all)
+	if err := cli.ExitOfPromises(all); err != nil {
 		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", store.Join(folderOf(&c), "expectations.csv"))
 		return err
 	}

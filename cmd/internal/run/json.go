@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
@@ -104,5 +103,5 @@ func (f *Flags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, 
 	if err := cli.JSON(stdout, r); err != nil {
 		return err
 	}
-	return promises.Code(r.Expectations)
+	return cli.ExitOfPromises(r.Expectations)
 }

@@ -1,5 +1,4 @@
-// Package progress shows the progress of a run, as a bar or as lines.
-package progress
+package cli
 
 import (
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -22,12 +20,12 @@ const (
 	LogEvery = 5 * time.Second
 )
 
-// Show reports progress until stop is called: as a bar on a terminal, otherwise as
+// ShowProgress reports progress until stop is called: as a bar on a terminal, otherwise as
 // a line every few seconds.
-func Show(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
+func ShowProgress(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	if mode == "auto" {
 		mode = "log"
-		if cli.IsTerminal(stderr) {
+		if IsTerminal(stderr) {
 			mode = "bar"
 		}
 	}
@@ -61,9 +59,9 @@ func Every(interval time.Duration, f func()) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// Count writes a line with a count every few seconds until the returned function is called,
+// ShowCount writes a line with a count every few seconds until the returned function is called,
 // for a command that takes long before it prints anything.
-func Count(stderr io.Writer, what string, count func() int64) (stop func()) {
+func ShowCount(stderr io.Writer, what string, count func() int64) (stop func()) {
 	out, began := slog.New(slog.NewTextHandler(stderr, nil)), time.Now()
 	return Every(LogEvery, func() {
 		if time.Since(began) >= LogEvery { // not at the end of a short one

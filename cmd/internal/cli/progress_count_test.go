@@ -1,4 +1,4 @@
-package progress
+package cli
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ func TestACountIsShown(t *testing.T) {
 	for took, want := range map[time.Duration]int{LogEvery - time.Second: 0, 2*LogEvery + time.Second: 3} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			stop := Count(&out, "judged", func() int64 { return 7 })
+			stop := ShowCount(&out, "judged", func() int64 { return 7 })
 			time.Sleep(took)
 			stop()
 			if n := strings.Count(out.String(), "msg=progress judged=7\n"); n != want {

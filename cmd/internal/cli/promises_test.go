@@ -1,9 +1,8 @@
-package promises
+package cli
 
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 )
 
@@ -14,8 +13,8 @@ func TestAFailedExpectationExitsWithOne(t *testing.T) {
 	for _, row := range []struct {
 		promises []*expect.Promise
 		want     error
-	}{{nil, nil}, {[]*expect.Promise{kept}, nil}, {[]*expect.Promise{kept, failed}, cli.ExitBroken}, {[]*expect.Promise{failed, kept}, cli.ExitBroken}} {
-		if got := Code(row.promises); got != row.want {
+	}{{nil, nil}, {[]*expect.Promise{kept}, nil}, {[]*expect.Promise{kept, failed}, ExitBroken}, {[]*expect.Promise{failed, kept}, ExitBroken}} {
+		if got := ExitOfPromises(row.promises); got != row.want {
 			t.Errorf("%d promises: %v, want %v", len(row.promises), got, row.want)
 		}
 	}

@@ -1,12 +1,10 @@
-// Package promises reads the file of --expect and shows which expectations hold.
-package promises
+package cli
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -17,19 +15,19 @@ func ReadExpectations(ctx context.Context, path string) (*expect.List, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := cli.ReadInput(ctx, path)
+	text, err := ReadInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return expect.Parse(remote.Name(path), text, func(path string) ([]byte, error) { return cli.ReadInput(ctx, path) })
+	return expect.Parse(remote.Name(path), text, func(path string) ([]byte, error) { return ReadInput(ctx, path) })
 }
 
-// Code returns the exit code for promises: not 0 if one is broken or cannot be
+// ExitOfPromises returns the exit code for promises: not 0 if one is broken or cannot be
 // checked.
-func Code(promises []*expect.Promise) error {
+func ExitOfPromises(promises []*expect.Promise) error {
 	for _, p := range promises {
 		if p.Fails {
-			return cli.ExitBroken
+			return ExitBroken
 		}
 	}
 	return nil
@@ -37,7 +35,7 @@ func Code(promises []*expect.Promise) error {
 
 // ShowPromises prints which expectations hold, and for the broken ones by which
 // hosts.
-func ShowPromises(p cli.Page, promises []*expect.Promise) {
+func ShowPromises(p Page, promises []*expect.Promise) {
 	if len(promises) == 0 {
 		return
 	}
