@@ -40,15 +40,16 @@ var derived = map[string][]string{
 }
 
 // Compare compares the published tables of a run with those of another run. The order
-// of segments does not matter. If sample is not nil, the other run has the hosts for
+// of segments does not matter. If inSample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
 func Compare(
 	ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store,
-	other *journal.Manifest, sample func(host string) bool,
+	other *journal.Manifest, inSample func(host string) bool,
 ) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	hasDocuments := slices.ContainsFunc(published.PartsOf("documents"), func(p journal.Part) bool { return p.Rows > 0 })
+	of := &sample{published: held{in, published}, has: inSample, known: make(map[int]*sampledHosts)}
 	for _, table := range published.Tables {
 		t := &comparing{
 			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
@@ -67,8 +68,8 @@ func Compare(
 			t.lost = append(t.lost, "document")
 		}
 		var notes []string
-		if sample != nil {
-			if t.sampled = sample; slices.Contains(unsampled, table) {
+		if inSample != nil {
+			if t.sampled = of; slices.Contains(unsampled, table) {
 				for _, part := range published.PartsOf(table) {
 					c.Unseen += part.Rows
 				}

@@ -27,8 +27,8 @@ type comparing struct {
 	runs    [2]held // as published, and as re-evaluated
 	table   string
 	columns []string
-	lost    []string               // metrics that are not compared
-	sampled func(host string) bool // nil for all
+	lost    []string // metrics that are not compared
+	sampled *sample  // nil for all
 	hash    *rowHash
 
 	mu     sync.Mutex
@@ -180,11 +180,6 @@ type partRows struct {
 	unseen  int64 // rows of targets that are not sampled
 }
 
-// seqRow has the target of a row.
-type seqRow struct {
-	Seq int64 `parquet:"seq"`
-}
-
 func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err error) {
 	opened, err := rowio.OpenPart(ctx, r.runs[side].in, part)
 	if err != nil {
@@ -199,7 +194,7 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 	}
 	selection := rowio.Selection{Columns: r.columns}
 	if side == 0 && r.sampled != nil && slices.Contains(r.columns, "seq") {
-		hosts, err := r.hostsOf(ctx, part.Segment)
+		hosts, err := r.sampled.hosts(ctx, part.Segment)
 		if err != nil {
 			return err
 		}
@@ -259,75 +254,4 @@ func (o *seqOrder) grow(seq int64, table string) error {
 	}
 	o.last, o.some = seq, true
 	return nil
-}
-
-// sampledHosts are the targets of a segment that are re-evaluated.
-type sampledHosts struct {
-	all, sampled []int64 // seqs, ascending
-}
-
-// mostTargets bounds the targets of a segment in memory: somebody else may have written
-// the part.
-const mostTargets = 4 << 20
-
-// hostsOf returns the sampled targets of a segment of the published run.
-func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, error) {
-	h := new(sampledHosts)
-	for _, part := range t.runs[0].PartsOf("fetches") {
-		if part.Segment != segment {
-			continue
-		}
-		what := rowio.Selection{Columns: []string{"seq", "host"}}
-		err := rowio.Of(ctx, t.runs[0].in, []journal.Part{part}, what, func(batch []schema.Fetch) error {
-			for i := range batch {
-				h.all = append(h.all, batch[i].Seq)
-				if t.sampled(batch[i].Host) {
-					h.sampled = append(h.sampled, batch[i].Seq)
-				}
-			}
-			if len(h.all) > mostTargets {
-				return fmt.Errorf("the segment has more than %d targets", mostTargets)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, Unreadable(part.Path, err)
-		}
-	}
-	slices.Sort(h.all)
-	slices.Sort(h.sampled)
-	return h, nil
-}
-
-// wants reports whether the rows of a seq are compared: those of sampled targets, and of
-// none.
-func (h *sampledHosts) wants(seq int64) bool {
-	_, sampled := slices.BinarySearch(h.sampled, seq)
-	_, known := slices.BinarySearch(h.all, seq)
-	return sampled || !known
-}
-
-// lookAhead reads the seqs of a part, and returns the rows that are wanted. Rows of a target
-// stand together.
-func (r *partRows) lookAhead(ctx context.Context, f *rowio.File, hosts *sampledHosts) (rows [][2]int64, err error) {
-	var order seqOrder
-	at, wanted := int64(0), false // of the row before
-	err = rowio.Read(ctx, f, rowio.Selection{}, func(batch []seqRow) error {
-		for i := range batch {
-			if seq := batch[i].Seq; !order.some || seq != order.last || r.table == "fetches" {
-				if err := order.grow(seq, r.table); err != nil {
-					return err
-				}
-				was := wanted
-				if wanted = hosts.wants(seq); wanted && !was {
-					rows = append(rows, [2]int64{at, at})
-				}
-			}
-			if at++; wanted {
-				rows[len(rows)-1][1] = at
-			}
-		}
-		return nil
-	})
-	return rows, err
 }

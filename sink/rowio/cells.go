@@ -88,7 +88,7 @@ func booleans(p parquet.Page) []bool {
 
 // numbers returns a column whose values a page has as they are.
 func numbers[V any](l leaf, chunk *parquet.FileColumnChunk, of func(parquet.Page) []V) *cells[V] {
-	c := &cells[V]{leaf: l, chunk: chunk, pages: chunk.Pages()}
+	c := &cells[V]{leaf: l, chunk: chunk, pages: l.open(chunk)}
 	c.decode = func(p parquet.Page) (func(int) ([]V, error), error) {
 		var values []V
 		if d := p.Dictionary(); d != nil {
@@ -121,7 +121,7 @@ var (
 
 // texts returns a column of texts. Each of a dictionary is copied once.
 func texts[V string | []byte](l leaf, chunk *parquet.FileColumnChunk, copied func([]byte) V) *cells[V] {
-	c := &cells[V]{leaf: l, chunk: chunk, pages: chunk.Pages()}
+	c := &cells[V]{leaf: l, chunk: chunk, pages: l.open(chunk)}
 	scratch := make([]V, 0, batchRows)
 	var from parquet.Dictionary
 	var dictionary []V
@@ -189,6 +189,9 @@ func (c *cells[V]) load() error {
 		}
 		if err != nil {
 			return c.failed(err)
+		}
+		if c.skips != nil {
+			c.skips.next++
 		}
 		c.page, c.at, c.n, c.defs = p, 0, int(p.NumValues()), p.DefinitionLevels()
 		if c.maxDef > 0 {

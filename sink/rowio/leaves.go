@@ -27,6 +27,9 @@ type leaf struct {
 	kind           parquet.Kind
 	maxDef, maxRep int
 
+	// Of a row group:
+	skips *skips // nil if all pages are read
+
 	// read reads the column of a file of another writer; nil for one of a table.
 	read func(leaf, *parquet.FileColumnChunk) column
 }

@@ -2,12 +2,9 @@ package rowio
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -39,7 +36,7 @@ func newOther(chunk *parquet.FileColumnChunk, l leaf, each func(column string, t
 	default: // a type that no table has
 		return &cells[struct{}]{leaf: l, pages: noPages{}}
 	}
-	c := &cells[struct{}]{leaf: l, chunk: chunk, pages: chunk.Pages()}
+	c := &cells[struct{}]{leaf: l, chunk: chunk, pages: l.open(chunk)}
 	name, given := l.name(), l.kind == parquet.ByteArray && l.maxRep == 0
 	var from parquet.Dictionary
 	var has []bool // of its values, those that were given
@@ -105,30 +102,6 @@ func valuesOf(kind parquet.Kind, p parquet.Page) int {
 		return len(data.Double())
 	}
 	return len(booleans(p))
-}
-
-// EachText calls each with the texts of a column that is in no list: once for a row group
-// those of a dictionary that occur, and each of another page. It must not keep them.
-func (f *File) EachText(ctx context.Context, column string, each func(text []byte)) (err error) {
-	defer Recovered(&err)
-	leaves := f.others(nil)
-	at := slices.IndexFunc(leaves, func(l leaf) bool { return l.path == column && l.kind == parquet.ByteArray })
-	if at < 0 {
-		return fmt.Errorf("has no texts in a column %s", column)
-	}
-	for i := range f.file.RowGroups() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		g, err := f.group(i, leaves[at:at+1], func(_ string, text []byte) { each(text) })
-		if err != nil {
-			return err
-		}
-		if err := g.end(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // noPages are those of a column that cannot be decoded.

@@ -253,7 +253,8 @@ func (f *File) columns(i int, leaves []leaf, each func(column string, text []byt
 	return g
 }
 
-// check checks that a row group has columns, and their pages.
+// check checks that a row group has columns, and their pages. It says of each leaf which
+// pages it has.
 func (f *File) check(i int, leaves []leaf) error {
 	m := f.file.Metadata().RowGroups[i]
 	var chunks []pages.Chunk
@@ -276,6 +277,9 @@ func (f *File) check(i int, leaves []leaf) error {
 	}
 	if err := pages.Check(f.in, f.size, chunks); err != nil {
 		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+	}
+	for j := range leaves {
+		leaves[j].skips = skipsOf(f.in, &m.Columns[leaves[j].column].MetaData, &chunks[j])
 	}
 	return nil
 }

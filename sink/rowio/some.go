@@ -119,6 +119,10 @@ func (c *cells[V]) pass(left int64) error {
 	c.passing = true
 	defer func() { c.passing = false }()
 	for left > 0 {
+		skipped, err := c.skip(left)
+		if left -= skipped; err != nil || left == 0 {
+			return err
+		}
 		if err := c.load(); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -33,6 +34,14 @@ type Chunk struct {
 	Codec          format.CompressionCodec
 	MaxDef, MaxRep int  // levels
 	Foreign        bool // another writer may have written them; they hold no lists
+
+	Pages []Page // with values, in order; [Check] finds them
+}
+
+// A Page is where a page stands, and what it holds.
+type Page struct {
+	From, Values int64 // From is the offset of its header in the file
+	Coded        bool  // its values are in the dictionary
 }
 
 // Check returns an error if a page of a row group, in a file of size bytes, decompresses to
@@ -45,6 +54,7 @@ func Check(in io.ReaderAt, size int64, group []Chunk) error {
 		if err := c.check(in, size); err != nil {
 			return fmt.Errorf("column %d: %w", j, err)
 		}
+		group[j].Pages = c.Pages
 		together += c.dictionary + c.page
 	}
 	if together > mostTogether {
@@ -65,15 +75,21 @@ func (c *check) check(in io.ReaderAt, size int64) error {
 	if c.From < 0 || c.Length < 0 || c.From > size || c.Length > size-c.From {
 		return errors.New("lies outside the file")
 	}
-	c.in = io.NewSectionReader(in, c.From, c.Length)
+	c.in = &window{in: io.NewSectionReader(in, c.From, c.Length)}
 	return c.pages()
 }
 
 func (c *check) pages() error {
+	begin := int64(0) // of the header
 	return c.each(func(h *format.PageHeader, at, end int64) error {
-		if err := c.whole(h); err != nil {
+		values, encoding, err := c.whole(h)
+		if err != nil {
 			return err
 		}
+		if !h.DictionaryPageHeader.Valid {
+			c.Pages = append(c.Pages, Page{c.From + begin, int64(values), isDictionary(encoding)})
+		}
+		begin = end
 		plain, packed := int64(h.UncompressedPageSize), end-at
 		if h.DictionaryPageHeader.Valid {
 			c.dictionary = max(c.dictionary, plain)
@@ -169,16 +185,32 @@ func (c *check) frame(from, to, want int64) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer giveBack(d, h.WindowSize)
 	if got, err := io.Copy(io.Discard, io.LimitReader(d, want+1)); err != nil || got != want {
 		return otherSize(want, err)
 	}
 	return nil
 }
 
+// decoders are those that can be used again: of the pages that are decompressed, most are so
+// small that to make a decoder takes longer than to use it.
+var decoders sync.Pool
+
 // decoder decompresses a page, in no more memory than the largest one needs.
 func decoder(in io.Reader) (*zstd.Decoder, error) {
+	if d, ok := decoders.Get().(*zstd.Decoder); ok {
+		return d, d.Reset(in)
+	}
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
+}
+
+// giveBack keeps a decoder, unless it holds much.
+func giveBack(d *zstd.Decoder, window uint64) {
+	if window > 1<<20 || d.Reset(nil) != nil {
+		d.Close()
+		return
+	}
+	decoders.Put(d)
 }
 
 var errSize = errors.New("another size")

@@ -21,27 +21,25 @@ const mostValues = 16 << 20
 // plainDictionary is what older writers call RLEDictionary (Encodings.md of the format).
 const plainDictionary format.Encoding = 2
 
-// whole returns an error for a page of which a reader that decodes whole pages, such as
-// parquet-go, makes more than its bytes: by the number of its values, or by texts that each
-// begin like the one before.
-func (c *check) whole(h *format.PageHeader) error {
+// whole returns the number of values of a page with their encoding, and an error for one of which a reader that
+// decodes whole pages, such as parquet-go, makes more than its bytes: by the number of its
+// values, or by texts that each begin like the one before.
+func (c *check) whole(h *format.PageHeader) (values int32, encoding format.Encoding, err error) {
 	if c.Codec != format.Zstd && c.Codec != format.Uncompressed && !c.Foreign { // what it yields is not bounded
-		return fmt.Errorf("a page compressed with %s; zstd is read", c.Codec)
+		return 0, 0, fmt.Errorf("a page compressed with %s; zstd is read", c.Codec)
 	}
-	var values int32
-	var encoding format.Encoding
 	switch {
 	case h.DictionaryPageHeader.Valid:
 		if n := h.DictionaryPageHeader.V.NumValues; n < 0 || n > h.UncompressedPageSize {
-			return fmt.Errorf("a dictionary of %d values in %d bytes", n, h.UncompressedPageSize)
+			return 0, 0, fmt.Errorf("a dictionary of %d values in %d bytes", n, h.UncompressedPageSize)
 		}
-		return nil
+		return 0, 0, nil
 	case h.DataPageHeaderV2.Valid:
 		values, encoding = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
 	case h.DataPageHeader.Valid:
 		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
 		if c.MaxRep > 0 {
-			return fmt.Errorf("lists in pages of version 1, which may begin inside a row")
+			return 0, 0, fmt.Errorf("lists in pages of version 1, which may begin inside a row")
 		}
 	}
 	most := int32(mostWhole)
@@ -49,19 +47,21 @@ func (c *check) whole(h *format.PageHeader) error {
 		most = mostValues
 	}
 	if values < 0 || values > most {
-		return fmt.Errorf("a page of %d values; at most %d are read", values, most)
+		return 0, 0, fmt.Errorf("a page of %d values; at most %d are read", values, most)
 	}
 	switch encoding {
 	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE, format.DeltaBinaryPacked,
 		format.DeltaLengthByteArray:
-		return nil
+		return values, encoding, nil
 	case format.DeltaByteArray, format.ByteStreamSplit:
 		if c.Foreign {
-			return nil
+			return values, encoding, nil
 		}
 	}
-	return fmt.Errorf("a page in the encoding %s", encoding)
+	return 0, 0, fmt.Errorf("a page in the encoding %s", encoding)
 }
+
+func isDictionary(e format.Encoding) bool { return e == plainDictionary || e == format.RLEDictionary }
 
 // beginsWithRow returns an error for a page of lists, whose contents begin at an offset, that
 // begins inside a row: a batch would have lists in two pieces.
