@@ -38,8 +38,8 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 
 // nullable does what required does for the cells that are not null, and writes the
 // definition levels.
-func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
-	values, levels := make([]V, batchRows), newLevels(w)
+func nullable[V any](w *parquet.ColumnWriter, k *kind, add func([]V) (int, error)) func(cells) error {
+	values, levels := make([]V, batchRows), newLevels(w, k.buffer)
 	filled := 0
 	return func(c cells) error {
 		if !c.again {

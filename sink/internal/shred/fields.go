@@ -148,25 +148,25 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 			c.write = sharedTexts(w, k.texts, other.kind.texts, int(f.offset)-int(other.offset))
 		}
 	case *string:
-		c.write = nullableTexts(w, k.texts)
+		c.write = nullableTexts(w, k)
 	case int64:
 		c.write = required(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
 	case *int64:
-		c.write = nullable(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
+		c.write = nullable(w, k, k.buffer.(parquet.Int64Writer).WriteInt64s)
 	case int32:
 		c.write = required(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
 	case *int32:
-		c.write = nullable(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
+		c.write = nullable(w, k, k.buffer.(parquet.Int32Writer).WriteInt32s)
 	case bool:
 		c.write = required(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
 	case *bool:
-		c.write = nullable(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
+		c.write = nullable(w, k, k.buffer.(parquet.BooleanWriter).WriteBooleans)
 	case *float64:
-		c.write = nullable(w, k.buffer.(parquet.DoubleWriter).WriteDoubles)
+		c.write = nullable(w, k, k.buffer.(parquet.DoubleWriter).WriteDoubles)
 	case time.Time:
 		c.write = required(w, micros(k))
 	case *time.Time:
-		c.write = nullable(w, micros(k))
+		c.write = nullable(w, k, micros(k))
 	}
 	return c
 }

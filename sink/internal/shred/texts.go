@@ -339,8 +339,8 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 }
 
 // nullableTexts does what nullable does, for texts.
-func nullableTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
-	levels := newLevels(w)
+func nullableTexts(w *parquet.ColumnWriter, k *kind) func(cells) error {
+	t, levels := k.texts, newLevels(w, k.buffer)
 	return func(c cells) error {
 		if c.again {
 			t.addBatch(c.times)
