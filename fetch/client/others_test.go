@@ -75,7 +75,7 @@ func newShop(t *testing.T) *shop {
 var shopOrigin = fetch.Origin{Scheme: "http", Host: "shop.example", Port: 80}
 
 // asking returns a plan that asks for paths of the shop, or of the host itself after a dot. % in
-// one is the name of the host.
+// one is the name of the host. One after + is read as it comes, and one after @ asked for under an identity.
 func asking(paths ...string) fetch.Plan {
 	return fetch.Plan{Keeps: 1 << 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 		for _, path := range paths {
@@ -83,6 +83,12 @@ func asking(paths ...string) fetch.Plan {
 			q := &fetch.Question{Kind: fetch.KindDocument, Name: path, Origin: shopOrigin, Target: strings.ReplaceAll(target, "%", host.Origin.Host), Elsewhere: !isOwn, MaxBody: 12, Headers: []string{"link"}}
 			if isOwn {
 				q.Origin = host.Origin
+			}
+			switch q.Target[0] {
+			case '+':
+				q.Target, q.Read = q.Target[1:], func(body io.Reader, keep io.Writer) error { _, err := io.Copy(keep, body); return err }
+			case '@':
+				q.Target, q.Identity = q.Target[1:], 1
 			}
 			if ask(q) == nil {
 				return
@@ -160,6 +166,47 @@ func TestOthers(t *testing.T) {
 			}
 			allFree(t, client, "127.0.0.1")
 		})
+	}
+}
+
+// What is read as it comes, as sitemaps are, and pages under identities are asked for by each host anew, and no less
+// politely: one request at a time to the origin, a second apart. A host that leads to it counts too.
+func TestOthersThatAreNotShared(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	client := newClient(t, s.addr, func(c *settings) {
+		c.Retries, c.Timeout, c.Identities = 0, 20*time.Second, []fetch.Identity{{Name: "bot", UserAgent: "bot/1"}}
+		c.Further = []fetch.Plan{asking("+/map", "@/page", ".@/to")}
+	})
+	var group sync.WaitGroup
+	for i := range 3 {
+		group.Go(func() {
+			got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80})
+			if n := len(got.Further); n != 3 || got.Further[0].Outcome != "read" || got.Further[1].Outcome != "read" || got.Further[2].Outcome != "elsewhere" {
+				t.Errorf("h%d: %q", i, toldOf(got))
+			}
+		})
+	}
+	group.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked["shop.example/map"] != 3 || s.asked["shop.example/page"] != 3 || s.asked["shop.example/robots.txt"] != 1 || s.early != nil {
+		t.Errorf("asked %v, early: %q", s.asked, s.early)
+	}
+}
+
+// A host that does not get its turn at a busy origin goes on without it, and what it wanted is spared.
+func TestOthersOfABusyOrigin(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	client := newClient(t, s.addr, func(c *settings) {
+		c.Retries, c.Timeout, c.Further = 0, 20*time.Second, []fetch.Plan{asking("+/map", "/licence", "./own")}
+	})
+	client.others.wait = IdentityPause / 2
+	client.others.turns.Join(shopOrigin.String())
+	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	if diff := cmp.Diff([]string{"+/map spared 0", "/licence spared 0", `./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" || len(s.asked) != 2 {
+		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
 	}
 }
 

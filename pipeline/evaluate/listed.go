@@ -83,6 +83,9 @@ func (e *Evaluator) sitemapFile(f *fetch.Further, row *schema.Fetch) (schema.Sit
 	if len(f.Hops) > 0 {
 		r.FinalURL, r.FetchTime = new(schema.TextString(f.FinalURL())), new(f.Start.UTC().Truncate(time.Microsecond))
 	}
+	if f.Outcome == usage.PageSpared {
+		r.Remark = new(summary.SitemapSpared)
+	}
 	if r.Outcome = sitemapOutcome(f); f.Reading == nil {
 		return r, nil
 	}
@@ -175,7 +178,7 @@ func HostLists(files []schema.SitemapFile, judged int) string {
 func faultOf(f *schema.SitemapFile) string {
 	read := f.Outcome == summary.SitemapOK || f.Outcome == summary.SitemapDamaged
 	switch {
-	case f.Line == nil:
+	case f.Line == nil, schema.OrZero(f.Remark) == summary.SitemapSpared: // or nobody knows
 	case !summary.AskedFor(f) && strings.HasPrefix(f.URL, f.Origin+"/"): // no file of another site closes it
 		return summary.FaultClosed
 	case f.Outcome == summary.SitemapAbsent, f.Outcome == summary.SitemapUnavailable, read &&

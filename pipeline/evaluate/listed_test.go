@@ -56,12 +56,19 @@ func TestWhatAFileCloses(t *testing.T) {
 		{URL: host + ".example/shut", Outcome: closed, Line: new(int32(5))},
 		{URL: host + "/gone", Outcome: summary.SitemapAbsent, Parent: parent, FetchTime: now},
 	}
+	for _, name := range []string{"6", *parent} { // nobody was asked, so that nobody knows whether it is there
+		f, _ := new(Evaluator).sitemapFile(&fetch.Further{Name: name, URL: "https://b.example/busy", Outcome: usage.PageSpared}, new(schema.Fetch))
+		if f.Outcome != summary.SitemapUnavailable || schema.OrZero(f.Remark) != summary.SitemapSpared {
+			t.Errorf("a sitemap of a busy origin is %s, %v", f.Outcome, f.Remark)
+		}
+		files = append(files, f)
+	}
 	var faults []string
 	for i := range files {
 		files[i].Origin = host
 		faults = append(faults, faultOf(&files[i]))
 	}
-	if diff := cmp.Diff([]string{"", summary.FaultClosed, "", "", "", ""}, faults); diff != "" {
+	if diff := cmp.Diff([]string{"", summary.FaultClosed, "", "", "", "", "", ""}, faults); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 	if countChildren(files); files[0].SitemapsRead != 2 {

@@ -65,7 +65,8 @@ type SitemapFile struct {
 	// another kind), `cut`, `tags`, `ampersand`, `entity`, `limit` (longer than the limit of bytes). Else:
 	// `outside`, `beyond_folder`, `index-in-index`, `too_many` (over 50,000), `too_large` (over 50 MB), `lastmod` (a date
 	// of another form), `depth` (what it lists is too deep), `relative`, `scheme`, `space`, `long`, `case`, `mixed`,
-	// `trailing`. Null if nothing is.
+	// `trailing`. Of one that is `unavailable`, `spared`: nobody asked for it, or for what it redirects to, because that
+	// origin wants to be left alone for longer than the census waits, or too many others ask it. Null if nothing is.
 	Remark *string `parquet:"remark,dict"`
 }
 

@@ -24,10 +24,14 @@ const (
 	SitemapUncaptured  = "uncaptured"
 )
 
+// SitemapSpared is the value of sitemap_files.remark for one whose origin wants to be left alone, or
+// is asked by too many others.
+const SitemapSpared = "spared"
+
 // AskedFor reports whether a sitemap was asked for, or archives were searched for it: a
-// robots.txt may close it, or only where it redirects to.
+// robots.txt may close it, or its origin be spared, or only where it redirects to.
 func AskedFor(f *schema.SitemapFile) bool {
-	return f.Outcome != SitemapDisallowed || f.FetchTime != nil
+	return f.FetchTime != nil || f.Outcome != SitemapDisallowed && schema.OrZero(f.Remark) != SitemapSpared
 }
 
 // Keys of the metric sitemap_host: what a host lists, the first that holds.

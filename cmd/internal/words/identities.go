@@ -32,7 +32,7 @@ var PageTreatment = Vocabulary{
 var TreatmentReason = Vocabulary{
 	"disallowed": "robots.txt shuts it out",
 	"unread":     "nobody knows what may be fetched",
-	"spared":     "the host wants to be left alone",
+	"spared":     "the host is busy or wants to be left alone",
 	"elsewhere":  "to another site",
 	"no_price":   "402 without a price",
 	"once":       "and not when asked again",
