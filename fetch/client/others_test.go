@@ -285,11 +285,60 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 	if s.asked["shop.example/tired"] != 1 || s.asked["shop.example/more"] > 0 {
 		t.Errorf("asked %v", s.asked)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*IdentityPause)
+	defer cancel()
+	if client.others.turns.Acquire(ctx, shopOrigin.String()) != nil {
+		t.Error("the place at the origin is lost")
+	}
+	client.others.keep(&told{key: tiredKey(shopOrigin), until: time.Now()})
+	if client.others.isTired(shopOrigin) {
+		t.Error("it is left alone for longer than it asks")
+	}
+}
+
+// A host that wants to be left alone is, whatever else the plan asks for.
+func TestATiredHost(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	client := newClient(t, s.addr, func(c *settings) { c.Retries, c.Further = 0, []fetch.Plan{asking("./tired", "./own", "/licence")} })
+	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	if diff := cmp.Diff([]string{"./tired status 429 link=<l>"}, toldOf(got)); diff != "" || s.asked["a.example/own"] > 0 {
+		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
+	}
+}
+
+// A host has its own origin however long that takes, nothing of it is shared, and of another it has as much as it asks for.
+func TestOwnTurnAndOwnLimit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	var client *Client
+	plan := fetch.Plan{Keeps: 1 << 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+		own := host.Origin.String()
+		if client.others.turns.Acquire(t.Context(), own) == nil {
+			time.AfterFunc(4*client.others.wait, func() { client.others.turns.Release(own) })
+		}
+		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "own", Origin: host.Origin, Target: "/own", MaxBody: 3})
+		for range 2 { // another name of its own: all that a host has may lead there
+			ask(&fetch.Question{Kind: fetch.KindDocument, Name: "www", Origin: fetch.Origin{Scheme: "http", Host: "www.a.example", Port: 80}, Target: "/licence", MaxBody: 1})
+		}
+		for _, most := range []int{2, 4} {
+			ask(&fetch.Question{Kind: fetch.KindDocument, Name: fmt.Sprint(most), Origin: shopOrigin, Target: "/licence", Elsewhere: true, MaxBody: most})
+		}
+	}}
+	client = newClient(t, s.addr, func(c *settings) { c.Retries, c.Timeout, c.Further = 0, 20*time.Second, []fetch.Plan{plan} })
+	client.others.wait = IdentityPause + IdentityPause/2
+	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	if diff := cmp.Diff([]string{`own read 200 body "a l" truncated`, `www read 200 body "a" truncated`, `www read 200 body "a" truncated`, `2 read 200 body "a " truncated`, `4 read 200 body "a li" truncated`}, toldOf(got)); diff != "" || s.asked["www.a.example/licence"] != 2 {
+		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
+	}
 }
 
 // What is kept is bounded in number and bytes, and the last used stays.
 func TestOthersAreBounded(t *testing.T) {
 	s := newOthers(time.Second)
+	if long := newOthers(time.Minute); s.wait != maxRetryAfter || long.wait != time.Minute {
+		t.Errorf("a host waits for %v and %v", s.wait, long.wait)
+	}
 	for _, size := range []int{0, 10_000, maxToldBytes / 4} {
 		s.keep(&told{key: "first"})
 		body := fetch.Exchange{Received: make([]byte, size)}
@@ -299,6 +348,9 @@ func TestOthersAreBounded(t *testing.T) {
 			if s.find("first") == nil {
 				t.Fatal("the last used was dropped")
 			}
+		}
+		if isKept := s.find(fmt.Sprint(size, 2*maxTold-1)) != nil; isKept == (size > maxToldBytes/8) {
+			t.Errorf("an answer of %d bytes is kept: %v", size, isKept)
 		}
 		bytes := 0
 		for e := s.recent.Front(); e != nil; e = e.Next() {
