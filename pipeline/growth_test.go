@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -80,15 +79,7 @@ func TestSegmentsGrow_NoRace(t *testing.T) {
 	}
 
 	older := anew()
-	of, err := source.Open(t.Context(), older.source())
-	must(t, err)
-	plan, err := older.planOf(time.Now(), of)
-	must(t, err)
-	of.Close()
-	plan.Growing = false
-	begun, err := sink.Create(older.Dir, plan)
-	must(t, err)
-	must(t, begun.Close())
+	beginWithoutGrowth(t, older)
 	older.Resume = true
 	run(older)
 	same("begun by an older program", older, equal)

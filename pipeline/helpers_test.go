@@ -17,7 +17,7 @@ var (
 	in           = pipelinetest.Scratch
 )
 
-// rowsOf reads a table of a run of one segment.
+// rowsOf reads a table of a run.
 func rowsOf[T any](t *testing.T, c Config, table string) []T {
 	t.Helper()
 	return pipelinetest.Rows[T](t, c.Dir, c.Run, table)

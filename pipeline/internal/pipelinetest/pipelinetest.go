@@ -45,7 +45,15 @@ func Scratch(t testing.TB, dir string) func() (*store.Scratch, error) {
 // Rows reads a table of a run of one segment.
 func Rows[T any](t testing.TB, dir, run, table string) []T {
 	t.Helper()
-	return RowsOf[T](t, filepath.Join(dir, table, "run="+run, "part-0000000000.parquet"))
+	parts, err := filepath.Glob(filepath.Join(dir, table, "run="+run, "part-*.parquet"))
+	if Must(t, err); len(parts) == 0 {
+		t.Fatalf("run %s has no part of %s", run, table)
+	}
+	var rows []T
+	for _, part := range parts {
+		rows = append(rows, RowsOf[T](t, part)...)
+	}
+	return rows
 }
 
 // RowsOf reads a part.
