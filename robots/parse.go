@@ -30,6 +30,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		reading: r,
 		group:   -1,
 		google:  p.Reading == LinesGoogle,
+		dialect: p.isDialect(),
 		white:   &blank,
 	}
 	s.reject, s.leave = p.leniencies()
@@ -113,7 +114,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		f.Lines--
 	}
 	s.closeGroup()
-	if p.isDialect() {
+	if s.dialect {
 		f.parseDialect(p)
 	}
 }
@@ -160,6 +161,7 @@ type parser struct {
 	p       *Profile
 	reading *reading // nil for the first
 	google  bool
+	dialect bool       // parseDialect finds agents and rules
 	reject  oddity     // oddities whose lines do not count
 	leave   oddity     // oddities that the profile leaves open
 	white   *[256]bool // white space

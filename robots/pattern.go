@@ -9,6 +9,9 @@ import (
 
 // addRule adds a rule of one path.
 func (s *parser) addRule(kind Kind, pattern []byte) {
+	if s.dialect {
+		return
+	}
 	n := len(s.Rules)
 	if n < cap(s.Rules) {
 		s.Rules = s.Rules[:n+1]

@@ -37,6 +37,7 @@ type prober struct {
 	either   bool // stop at the first difference
 	escaping bool // also ask with the last letter escaped that a rule names
 	plain    bool // only paths without needless escapes count
+	starred  bool // rules with stars have been asked about
 	needless bool // they differ on another path
 }
 
@@ -83,12 +84,33 @@ func (p *prober) try(of *Policy) {
 				return
 			}
 		}
-		for i := range rs.wilds {
-			if w := &rs.wilds[i]; !p.rule(w.pattern, w.anchor, true) {
+		if !p.starred && !p.tryWilds(rs) {
+			return
+		}
+	}
+}
+
+// tryStarred is try for rules with stars alone, on which profiles part most; try leaves them
+// out from then on.
+func (p *prober) tryStarred(policies ...*Policy) {
+	p.starred, p.most = true, p.work+differWork
+	for _, of := range policies {
+		for _, rs := range of.sets {
+			if rs != nil && !p.tryWilds(rs) {
 				return
 			}
 		}
 	}
+}
+
+// tryWilds reports whether to continue.
+func (p *prober) tryWilds(rs *ruleset) bool {
+	for i := range rs.wilds {
+		if w := &rs.wilds[i]; !p.rule(w.pattern, w.anchor, true) {
+			return false
+		}
+	}
+	return true
 }
 
 // filler stands in for what a pattern matches with a wildcard or an open end.

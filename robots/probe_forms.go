@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
@@ -16,7 +17,7 @@ const differWork = 1 << 20
 // tryAll asks about the paths of the policies' rules, then about those where forms of a path
 // may part, then about those where rules meet.
 func (p *prober) tryAll(of ...*Policy) {
-	for _, try := range []func(*Policy){p.try, p.tryMarks, p.tryForms, p.tryPairs} {
+	for _, try := range []func(*Policy){p.try, p.tryTraits, p.tryMarks, p.tryForms, p.tryPairs} {
 		p.most = p.work + differWork
 		for _, policy := range of {
 			if try(policy); p.settled() {
@@ -24,6 +25,54 @@ func (p *prober) tryAll(of ...*Policy) {
 			}
 		}
 	}
+}
+
+// tryTraits asks about paths on which a trait of one dialect shows: in upper case, and with
+// the $ of a pattern.
+func (p *prober) tryTraits(of *Policy) {
+	any := func(has func(*Profile) bool) bool { return has(p.a.judge.profile) || has(p.b.judge.profile) }
+	folds := any(func(p *Profile) bool { return p.FoldCase })
+	letter := any(func(p *Profile) bool { return p.Dollar == dialect.DollarLetterToo })
+	if !folds && !letter {
+		return
+	}
+	for _, rs := range of.sets {
+		if rs == nil {
+			continue
+		}
+		for i := range rs.wilds {
+			w := &rs.wilds[i]
+			if letter && w.anchor && !p.begun(w.pattern, "$", nil) || folds && !p.raised(w.pattern, true) {
+				return
+			}
+		}
+		for i := range rs.literals {
+			l := &rs.literals[i]
+			text := rs.text(l)[:l.n]
+			if letter && l.anchor && !p.begun(text, "$", nil) || folds && !p.raised(text, false) {
+				return
+			}
+		}
+	}
+}
+
+// raised asks about a path that a pattern matches, with its letters in upper case.
+func (p *prober) raised(pattern []byte, starred bool) bool {
+	if !p.spend(len(pattern)) {
+		return false
+	}
+	var ok, changed bool
+	if p.path, ok = pathOf(p.path[:0], pattern, starred); !ok {
+		return true
+	}
+	for i := 0; i < len(p.path); i++ {
+		if c := p.path[i]; escape.At(p.path, i) {
+			i += 2
+		} else if c >= 'a' && c <= 'z' {
+			p.path[i], changed = c-0x20, true
+		}
+	}
+	return !changed || p.ask()
 }
 
 // tryMarks asks about paths whose marks a dialect may lose or move: with what follows the first

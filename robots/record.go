@@ -216,6 +216,9 @@ func (s *parser) agent(value []byte) {
 }
 
 func (s *parser) addAgent(value []byte) {
+	if s.dialect {
+		return
+	}
 	a := AgentLine{Line: s.line, Group: s.group, Value: value}
 	switch {
 	case s.p.AgentMatch == MatchSubstring:

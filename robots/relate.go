@@ -150,15 +150,20 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 // differShortly is [Differ] without a search. If it leaves the difference undecided, it
 // returns what is known of it.
 func differShortly(a, b *Policy) (d Difference, known shown, work int) {
+	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: true}
+	if p.tryStarred(a, b); p.found != [2]bool{} {
+		return Differs, known, p.work / 16
+	}
 	known.agree, work = likenessOf(a, b)
 	if known.agree == alike {
-		return Same, known, work
+		return Same, known, work + p.work/16
 	}
-	p := prober{a: a, b: b, either: true, escaping: true, plain: true}
-	if known.agree == unknownLikeness {
-		p.ways = ways(a, b)
+	if known.agree != unknownLikeness {
+		p.ways = [2]bool{}
 	}
-	p.tryAll(a, b)
+	if !p.settled() {
+		p.tryAll(a, b)
+	}
 	work += p.work / 16 // a rule seldom costs more than a look at its first bytes
 	switch known.needless = p.needless; {
 	case p.found != [2]bool{}:

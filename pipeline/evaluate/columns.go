@@ -45,20 +45,26 @@ func (c *Config) Judges() (judges []*robots.Profile) {
 }
 
 // columnsOf returns the columns and the profile of each reading. The first profile's
-// readings come first, for the others are compared with them; those they share with
-// nobody.
+// readings come first, for the others are compared with them. A further profile shares one
+// of them that judges all its agents under the first one too: there is nothing to compare.
 func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
 	from := 0
-	index := func(p *robots.Profile) int {
-		for k := from; k < len(profiles); k++ {
-			if profiles[k].Name == p.Name {
-				return k
+	for k, p := range c.Profiles {
+		apart := make(map[string]bool) // profiles that judge an agent whom another one judges in the first column
+		for i := range c.Agents {
+			if judge := c.JudgedBy(p, &c.Agents[i]); k > 0 && profiles[columns[0].of[i]].Name != judge.Name {
+				apart[judge.Name] = true
 			}
 		}
-		profiles = append(profiles, p)
-		return len(profiles) - 1
-	}
-	for k, p := range c.Profiles {
+		index := func(p *robots.Profile) int {
+			for i := range profiles {
+				if profiles[i].Name == p.Name && (i >= from || !apart[p.Name]) {
+					return i
+				}
+			}
+			profiles = append(profiles, p)
+			return len(profiles) - 1
+		}
 		col := column{name: p.Name, face: index(c.JudgedBy(p, new(schema.Agent)))}
 		for i := range c.Agents {
 			col.of = append(col.of, index(c.JudgedBy(p, &c.Agents[i])))

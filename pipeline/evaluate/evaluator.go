@@ -99,7 +99,7 @@ type reading struct {
 	profile  *robots.Profile
 	agents   []int // the agents that it judges, ascending; the judge has everybody beside them, and further policy tokens
 	slots    []int // per agent: its place among them
-	firsts   []int // the readings of these agents under the first profile; none if this is one
+	firsts   []int // the readings of these agents under the first profile, if another profile judges by it too
 	judge    *robots.Judge
 	beside   *robots.Judge          // the same, but it lets everybody have /robots.txt; nil if no other reading does
 	tokens   [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent

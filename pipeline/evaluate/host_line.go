@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"slices"
+
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -28,7 +30,7 @@ type HostLine struct {
 func (e *Evaluator) HostLine(t *target.Target) *HostLine {
 	facts := t.Capture.Facts()
 	for k := range e.readings {
-		if len(e.readings[k].firsts) == 0 { // it is of the first profile
+		if k == e.columns[0].face || slices.Contains(e.columns[0].of, k) {
 			e.receive(k, t.Capture, facts, func(r *reading) questions { return questions{judging: r.answer.AsksRules()} })
 		}
 	}

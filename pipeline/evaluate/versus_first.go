@@ -67,7 +67,7 @@ func (r *reading) lineOf(v robots.Verdict) int32 {
 }
 
 // sameBody reports whether a reading and those of its agents under the first profile
-// judge the same body by its rules. A reading of the first profile has none to compare
+// judge the same body by its rules. A reading of the first profile alone has none to compare
 // with.
 func (e *Evaluator) sameBody(r *reading) bool {
 	for _, k := range r.firsts {
