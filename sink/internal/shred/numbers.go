@@ -68,10 +68,19 @@ func (e *eights) add(cells []int32) {
 	e.cells = copy(e.begun[:], cells)
 }
 
+// cell appends a cell to an eight that is begun.
+func (e *eights) cell(value int32) {
+	e.begun[e.cells] = value
+	if e.cells++; e.cells == 8 {
+		e.cells = 0
+		e.eight(&e.begun)
+	}
+}
+
 // run appends a cell several times.
 func (e *eights) run(value int32, times int) {
-	for one := [...]int32{value}; times > 0 && e.cells > 0; times-- {
-		e.add(one[:])
+	for ; times > 0 && e.cells > 0; times-- {
+		e.cell(value)
 	}
 	if times >= 8 {
 		e.equal(value, times/8)
@@ -85,7 +94,7 @@ func (e *eights) run(value int32, times int) {
 func (e *eights) repeat(cells []int32, times int) {
 	at, left := 0, len(cells)*times
 	for ; e.cells > 0 && left > 0; left-- {
-		e.add(cells[at : at+1])
+		e.cell(cells[at])
 		at = (at + 1) % len(cells)
 	}
 	var around [batchRows + 7]int32 // an eight that begins with the last cells goes on with the first
