@@ -11,9 +11,8 @@ import (
 	"github.com/robocensus/robocensus/fetch/warc"
 )
 
-// evidence makes the WARC records of fetches, for --warc-out. They lie with the capture:
-// in memory or on disk until the segment is committed, and saved in case this process
-// dies.
+// evidence makes the WARC records of fetches, for --warc-out. They lie on disk until the
+// segment is committed, and are saved with the capture in case this process dies.
 type evidence struct {
 	about []warc.Field
 	// writers bounds the records that are being made: they are in memory as a whole.

@@ -141,8 +141,8 @@ func (n *census) fetch(ctx context.Context, lease *client.Lease, j *job) error {
 	return n.done(ctx, j.piece)
 }
 
-// account counts the memory of a job's capture. Bodies that do not fit go to
-// disk.
+// account counts the memory of a job's capture. Bodies that do not fit go to disk, and
+// records always: they are the largest, and wait for nothing but to be copied.
 func (n *census) account(j *job) error {
 	if err := n.lines.tell(&j.Target); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (n *census) account(j *job) error {
 		if len(*body) == 0 {
 			continue // from disk, no body would come back as an empty one
 		}
-		if n.pressure.hold(len(*body)) {
+		if body != &j.evidence && n.pressure.hold(len(*body)) {
 			j.piece.bytes.Add(int64(len(*body)))
 			continue
 		}

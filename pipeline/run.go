@@ -81,7 +81,7 @@ type job struct {
 	target.Target
 	spilled  []*place // where the bodies lie on disk, nil if in memory
 	same     []int    // answers to identities whose body is the host's own
-	evidence []byte   // WARC records of its fetch; nil unless the run keeps them
+	evidence []byte   // WARC records of its fetch, soon on disk; nil unless the run keeps them
 	piece    *piece
 	ordinal  int // index within the segment
 }
