@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // seqRow has the target of a row.
@@ -61,7 +59,7 @@ func (f *File) EachText(ctx context.Context, column string, each func(text []byt
 	give := func(_ string, text []byte) { each(text) }
 	return f.eachGroup(ctx, leaves[at:at+1], give, func(g *group) error {
 		c := g.others[0].(*cells[struct{}])
-		isPlain := func(p pages.Page) bool { return !p.Coded }
+		isPlain := func(p chunkPage) bool { return !p.Coded }
 		if c.skips == nil || slices.ContainsFunc(c.skips.pages, isPlain) {
 			return drained(g.others, g.rows)
 		}

@@ -26,8 +26,6 @@ import (
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // batchRows is the most rows of a batch.
@@ -257,7 +255,7 @@ func (f *File) columns(i int, leaves []leaf, each func(column string, text []byt
 // pages it has.
 func (f *File) check(i int, leaves []leaf) error {
 	m := f.file.Metadata().RowGroups[i]
-	var chunks []pages.Chunk
+	var chunks []pageChunk
 	for _, l := range leaves {
 		if l.column >= len(m.Columns) {
 			return fmt.Errorf("damaged Parquet: row group %d has no column %s", i, l.name())
@@ -270,12 +268,12 @@ func (f *File) check(i int, leaves []leaf) error {
 		if at := data.DictionaryPageOffset; at > 0 && at < from {
 			from = at
 		}
-		chunks = append(chunks, pages.Chunk{
+		chunks = append(chunks, pageChunk{
 			From: from, Length: data.TotalCompressedSize, Codec: data.Codec,
 			MaxDef: l.maxDef, MaxRep: l.maxRep, Foreign: l.read != nil,
 		})
 	}
-	if err := pages.Check(f.in, f.size, chunks); err != nil {
+	if err := checkPages(f.in, f.size, chunks); err != nil {
 		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
 	}
 	for j := range leaves {

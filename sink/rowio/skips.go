@@ -5,8 +5,6 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // skips reads the pages of a column that is no list, and goes over some of them without
@@ -17,12 +15,12 @@ type skips struct {
 	in         io.ReaderAt
 	first, end int64 // of the pages in the file
 	over       int64 // bytes
-	pages      []pages.Page
+	pages      []chunkPage
 	next       int // number of the page that is read next
 }
 
 // skipsOf returns nil for a column whose pages cannot be skipped.
-func skipsOf(in io.ReaderAt, column *format.ColumnMetaData, chunk *pages.Chunk) *skips {
+func skipsOf(in io.ReaderAt, column *format.ColumnMetaData, chunk *pageChunk) *skips {
 	first := column.DataPageOffset
 	if chunk.MaxRep > 0 || chunk.Foreign || len(chunk.Pages) == 0 || chunk.Pages[0].From != first {
 		return nil

@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // A Span is a number of consecutive rows of a row group.
@@ -68,12 +66,12 @@ func (f *File) CheckSome(some Span, columns ...int) error {
 		}
 		data := &m.Columns[i].MetaData
 		has, _ := schema.Lookup(schema.Columns()[i]...)
-		chunk := pages.Chunk{
+		chunk := pageChunk{
 			Codec: data.Codec, MaxDef: has.MaxDefinitionLevel, MaxRep: has.MaxRepetitionLevel,
 		}
 		check := func(from, length int64) error {
 			chunk.From, chunk.Length = from, length
-			return pages.Check(f.in, f.size, []pages.Chunk{chunk})
+			return checkPages(f.in, f.size, []pageChunk{chunk})
 		}
 		if at := data.DictionaryPageOffset; at > 0 && at < data.DataPageOffset {
 			if err := check(at, data.DataPageOffset-at); err != nil {

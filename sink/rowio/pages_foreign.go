@@ -1,4 +1,4 @@
-package pages
+package rowio
 
 import (
 	"bytes"
@@ -109,8 +109,8 @@ func (c *check) foreign(h *format.PageHeader, from, to, plain int64, compressed 
 	}
 	all := plain
 	for _, n := range shared {
-		if all += int64(max(n, 0)); all > MostPage {
-			return fmt.Errorf("a page whose texts take more than %d bytes", MostPage)
+		if all += int64(max(n, 0)); all > mostPage {
+			return fmt.Errorf("a page whose texts take more than %d bytes", mostPage)
 		}
 	}
 	return nil

@@ -1,9 +1,4 @@
-// Package pages checks the pages of Parquet files before a reader decodes them.
-//
-// Readers allocate what the header of a page says, and their codecs what a frame yields: a
-// file of 200 KB could take gigabytes. So [Check] reads the headers of all pages of a row
-// group, and bounds what each of them stands for.
-package pages
+package rowio
 
 import (
 	"errors"
@@ -16,41 +11,42 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// MostPage is the most bytes of a page, decompressed: a body of the largest size limit
+// mostPage is the most bytes of a page, decompressed: a body of the largest size limit
 // (64 MiB), and what may stand before it.
-const MostPage = 65 << 20
+const mostPage = 65 << 20
 
 // mostTogether is the most bytes of a page and a dictionary of each column of a row group,
 // which are in memory at the same time. Our texts of a row group have 16 MB in a column;
 // only two columns may have a line of the largest size limit.
-const mostTogether = 2 * MostPage
+const mostTogether = 2 * mostPage
 
 // mostHeader bounds the header of a page, which holds two texts of statistics at most.
 const mostHeader = 1 << 20
 
-// A Chunk is where the pages of a column stand, and what they hold.
-type Chunk struct {
+// A pageChunk is where the pages of a column stand, and what they hold.
+type pageChunk struct {
 	From, Length   int64 // of its bytes in the file
 	Codec          format.CompressionCodec
 	MaxDef, MaxRep int  // levels
 	Foreign        bool // another writer may have written them; they hold no lists
 
-	Pages []Page // with values, in order; [Check] finds them
+	Pages []chunkPage // with values, in order; [checkPages] finds them
 }
 
-// A Page is where a page stands, and what it holds.
-type Page struct {
+// A chunkPage is where a page stands, and what it holds.
+type chunkPage struct {
 	From, Values int64 // From is the offset of its header in the file
 	Coded        bool  // its values are in the dictionary
 }
 
-// Check returns an error if a page of a row group, in a file of size bytes, decompresses to
-// more than its header says, or to more than [MostPage], or if what it stands for is more
-// than a reader of whole pages may hold.
-func Check(in io.ReaderAt, size int64, group []Chunk) error {
+// checkPages returns an error if a page of a row group, in a file of size bytes, decompresses to
+// more than its header says, or to more than [mostPage], or if what it stands for is more
+// than a reader of whole pages may hold. Readers allocate what the header of a page says, and
+// their codecs what a frame yields: a file of 200 KB could take gigabytes.
+func checkPages(in io.ReaderAt, size int64, group []pageChunk) error {
 	together := int64(0)
 	for j, chunk := range group {
-		c := check{Chunk: chunk}
+		c := check{pageChunk: chunk}
 		if err := c.check(in, size); err != nil {
 			return fmt.Errorf("column %d: %w", j, err)
 		}
@@ -65,7 +61,7 @@ func Check(in io.ReaderAt, size int64, group []Chunk) error {
 
 // check checks the pages of a column chunk.
 type check struct {
-	Chunk
+	pageChunk
 	in io.ReaderAt // the chunk
 
 	dictionary, page int64 // the largest, decompressed
@@ -87,7 +83,7 @@ func (c *check) pages() error {
 			return err
 		}
 		if !h.DictionaryPageHeader.Valid {
-			c.Pages = append(c.Pages, Page{c.From + begin, int64(values), isDictionary(encoding)})
+			c.Pages = append(c.Pages, chunkPage{c.From + begin, int64(values), isDictionary(encoding)})
 		}
 		begin = end
 		plain, packed := int64(h.UncompressedPageSize), end-at
@@ -133,8 +129,8 @@ func (c *check) each(f func(h *format.PageHeader, from, to int64) error) error {
 		if packed < 0 || plain < 0 || packed > c.Length-at {
 			return errors.New("a page lies outside its column")
 		}
-		if plain > MostPage {
-			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, MostPage)
+		if plain > mostPage {
+			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, mostPage)
 		}
 		if err := f(&h, at, at+packed); err != nil {
 			return err
@@ -201,7 +197,7 @@ func decoder(in io.Reader) (*zstd.Decoder, error) {
 	if d, ok := decoders.Get().(*zstd.Decoder); ok {
 		return d, d.Reset(in)
 	}
-	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostPage))
 }
 
 // giveBack keeps a decoder, unless it holds much.

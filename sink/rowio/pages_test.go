@@ -1,4 +1,4 @@
-package pages
+package rowio
 
 import (
 	"bytes"
@@ -79,7 +79,7 @@ func TestPagesBeginWithARow(t *testing.T) {
 		h.DataPageHeaderV2.Valid = true
 		h.DataPageHeaderV2.V.NumValues = 4
 		h.DataPageHeaderV2.V.RepetitionLevelsByteLength = int32(len(c.levels))
-		of := check{Chunk: Chunk{MaxRep: 1}, in: bytes.NewReader(c.levels)}
+		of := check{pageChunk: pageChunk{MaxRep: 1}, in: bytes.NewReader(c.levels)}
 		if err := of.beginsWithRow(h, 0); (err == nil) != c.ok {
 			t.Errorf("%x: %v", c.levels, err)
 		}
