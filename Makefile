@@ -78,7 +78,7 @@ TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 # test-race runs all tests but those whose names end in _NoRace, and test-unit these:
 # they run nothing concurrent that others do not, or measure time. A test binary takes
 # two seconds to link. The detector would wait a second before a process ends.
-CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./fetch/internal/limit ./cmd/internal/farm ./pipeline/source ./pipeline/source/earlier ./pipeline/source/hosts ./pipeline/source/input ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/internal/flags
+CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./cmd/internal/farm ./pipeline/source ./pipeline/source/earlier ./pipeline/source/hosts ./pipeline/source/input ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/internal/flags
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 # The cache of go test knows the files of a test's module. Tests of the modules below

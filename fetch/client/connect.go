@@ -33,10 +33,10 @@ func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Co
 	}
 	conn, leave, fail := lease.reach(b, o, a)
 	if fail != nil {
-		c.politeness.domains.Release(domain)
+		c.politeness.domains.release(domain)
 		return nil, nil, fail
 	}
-	return conn, func() { leave(); c.politeness.domains.Release(domain) }, nil
+	return conn, func() { leave(); c.politeness.domains.release(domain) }, nil
 }
 
 func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, func(), *failure.Failure) {
@@ -146,7 +146,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *re
 	if err := lease.acquire(lease.ctx, b, c.politeness.addresses, key); err != nil {
 		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
 	}
-	release := func() { c.politeness.addresses.Release(key) }
+	release := func() { c.politeness.addresses.release(key) }
 	if err := lease.keepPace(b); err != nil {
 		release()
 		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
@@ -157,7 +157,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *re
 	}
 	lease.ctx = lease.onceBegun
 	c.uplink.Waiting(1)
-	release = func() { c.uplink.Waiting(-1); c.politeness.addresses.Release(key) }
+	release = func() { c.uplink.Waiting(-1); c.politeness.addresses.release(key) }
 	a.remote = remote
 	began := time.Now()
 	a.dialed = began

@@ -11,7 +11,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/failure"
-	"github.com/robocensus/robocensus/fetch/internal/limit"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -22,9 +21,9 @@ import (
 // A host takes the place of a URL first and that of its origin second. It holds neither while it
 // waits for that of another, and a host that waits holds no slot.
 type others struct {
-	urls  *limit.Limiter
-	turns *limit.Limiter // of origins
-	wait  time.Duration  // the longest for another origin: a host that waits takes part of the run's room
+	urls  *limiter
+	turns *limiter      // of origins
+	wait  time.Duration // the longest for another origin: a host that waits takes part of the run's room
 
 	mu     sync.Mutex
 	kept   map[string]*list.Element
@@ -47,7 +46,7 @@ const (
 )
 
 func newOthers(timeout time.Duration) *others {
-	return &others{urls: limit.New(1, 0), turns: limit.New(1, 0), wait: max(timeout, maxRetryAfter),
+	return &others{urls: newLimiter(1, 0), turns: newLimiter(1, 0), wait: max(timeout, maxRetryAfter),
 		kept: make(map[string]*list.Element), recent: list.New()}
 }
 
@@ -131,7 +130,7 @@ func (t *turn) end() {
 		after, _ := retryAfter(*t.last.Headers.RetryAfter)
 		s.keep(&told{key: tiredKey(at), until: time.Now().Add(after)})
 	}
-	time.AfterFunc(pause, func() { s.turns.Release(at.String()) })
+	time.AfterFunc(pause, func() { s.turns.release(at.String()) })
 	t.at = fetch.Origin{}
 }
 
@@ -215,7 +214,7 @@ func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) 
 		t.at = o
 		return a, nil, false
 	case err == nil:
-		s.turns.Release(o.String())
+		s.turns.release(o.String())
 	case t.lease.ctx.Err() != nil:
 		return a, failure.Of(t.lease.ctx, failure.Connecting, err), true
 	}
@@ -231,7 +230,7 @@ func (lease *Lease) share(t *told) {
 	if t != nil {
 		lease.client.others.keep(t)
 	}
-	lease.client.others.urls.Release(lease.sharing)
+	lease.client.others.urls.release(lease.sharing)
 	lease.sharing, lease.failed = "", nil
 }
 

@@ -203,7 +203,7 @@ func TestOthersOfABusyOrigin(t *testing.T) {
 		c.Retries, c.Timeout, c.Further = 0, 20*time.Second, []fetch.Plan{asking("+/map", "/licence", "./own")}
 	})
 	client.others.wait = IdentityPause / 2
-	client.others.turns.Join(shopOrigin.String())
+	client.others.turns.join(shopOrigin.String())
 	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
 	if diff := cmp.Diff([]string{"+/map spared 0", "/licence spared 0", `./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" || len(s.asked) != 2 {
 		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
@@ -287,7 +287,7 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*IdentityPause)
 	defer cancel()
-	if client.others.turns.Acquire(ctx, shopOrigin.String()) != nil {
+	if client.others.turns.acquire(ctx, shopOrigin.String()) != nil {
 		t.Error("the place at the origin is lost")
 	}
 	client.others.keep(&told{key: tiredKey(shopOrigin), until: time.Now()})
@@ -314,8 +314,8 @@ func TestOwnTurnAndOwnLimit(t *testing.T) {
 	var client *Client
 	plan := fetch.Plan{Keeps: 1 << 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 		own := host.Origin.String()
-		if client.others.turns.Acquire(t.Context(), own) == nil {
-			time.AfterFunc(4*client.others.wait, func() { client.others.turns.Release(own) })
+		if client.others.turns.acquire(t.Context(), own) == nil {
+			time.AfterFunc(4*client.others.wait, func() { client.others.turns.release(own) })
 		}
 		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "own", Origin: host.Origin, Target: "/own", MaxBody: 3})
 		for range 2 { // another name of its own: all that a host has may lead there

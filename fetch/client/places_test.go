@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch/internal/limit"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -24,7 +23,7 @@ func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 	if err := p.acquire(p.ctx, b, c.politeness.addresses, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
-	c.politeness.addresses.Release("192.0.2.1")
+	c.politeness.addresses.release("192.0.2.1")
 	cancel()
 	if err := p.acquire(p.ctx, b, c.politeness.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a pace of one in days: %v", err)
@@ -48,7 +47,7 @@ func allFree(t *testing.T, c *Client, address string) {
 	t.Helper()
 	for _, row := range []struct {
 		name, key string
-		limiter   *limit.Limiter
+		limiter   *limiter
 		places    int
 	}{
 		{"slots", "", c.politeness.slots, c.config.Concurrency},
@@ -57,7 +56,7 @@ func allFree(t *testing.T, c *Client, address string) {
 		{"address", address, c.politeness.addresses, c.config.PerAddress},
 	} {
 		for range row.places {
-			if row.limiter.Join(row.key) != nil {
+			if row.limiter.join(row.key) != nil {
 				t.Errorf("%s: a place is lost", row.name)
 				break
 			}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/limit"
 	"golang.org/x/time/rate"
 )
 
@@ -19,23 +18,23 @@ import (
 // a slot last. A request that holds a slot waits for nothing, so requests
 // cannot deadlock.
 type politeness struct {
-	inside    *limit.Limiter // origins between Enter and the end of Fetch
-	slots     *limit.Limiter
-	domains   *limit.Limiter
-	addresses *limit.Limiter
-	pace      *rate.Limiter  // limits all requests together; nil: no limit
-	starts    *limit.Limiter // admits one origin at a time to its first request
+	inside    *limiter // origins between Enter and the end of Fetch
+	slots     *limiter
+	domains   *limiter
+	addresses *limiter
+	pace      *rate.Limiter // limits all requests together; nil: no limit
+	starts    *limiter      // admits one origin at a time to its first request
 }
 
 func newPoliteness(c Config, waiting int) *politeness {
 	m := &politeness{
-		inside:    limit.New(2*c.Concurrency+waiting, 0),
-		slots:     limit.New(c.Concurrency, 0),
-		domains:   limit.New(c.PerDomain, 0),
-		addresses: limit.New(c.PerAddress, c.AddressRate),
+		inside:    newLimiter(2*c.Concurrency+waiting, 0),
+		slots:     newLimiter(c.Concurrency, 0),
+		domains:   newLimiter(c.PerDomain, 0),
+		addresses: newLimiter(c.PerAddress, c.AddressRate),
 	}
 	if c.Rate > 0 {
-		m.starts = limit.New(1, 0)
+		m.starts = newLimiter(1, 0)
 		m.pace = rate.NewLimiter(rate.Limit(c.Rate), 1)
 	}
 	return m
@@ -79,11 +78,11 @@ type Lease struct {
 // After that ctx applies, which must not end earlier.
 func (c *Client) Enter(begin, ctx context.Context) (*Lease, error) {
 	lease := &Lease{client: c, ctx: begin, onceBegun: ctx}
-	if err := c.politeness.inside.Acquire(begin, ""); err != nil {
+	if err := c.politeness.inside.acquire(begin, ""); err != nil {
 		return nil, err
 	}
 	if err := lease.takeSlot(); err != nil {
-		c.politeness.inside.Release("")
+		c.politeness.inside.release("")
 		return nil, err
 	}
 	return lease, nil
@@ -93,11 +92,11 @@ func (c *Client) Enter(begin, ctx context.Context) (*Lease, error) {
 func (lease *Lease) Leave() {
 	lease.settle()
 	lease.giveSlot()
-	lease.client.politeness.inside.Release("")
+	lease.client.politeness.inside.release("")
 }
 
 func (lease *Lease) takeSlot() error {
-	err := lease.client.politeness.slots.Acquire(lease.ctx, "")
+	err := lease.client.politeness.slots.acquire(lease.ctx, "")
 	lease.held = err == nil
 	return err
 }
@@ -105,17 +104,17 @@ func (lease *Lease) takeSlot() error {
 func (lease *Lease) giveSlot() {
 	if lease.held {
 		lease.held = false
-		lease.client.politeness.slots.Release("")
+		lease.client.politeness.slots.release("")
 	}
 }
 
 // acquire takes a place under key. It gives up the slot if that takes time. The
 // wait is ours, not the host's: it moves the deadline.
-func (lease *Lease) acquire(ctx context.Context, b *budget, l *limit.Limiter, key string) error {
+func (lease *Lease) acquire(ctx context.Context, b *budget, l *limiter, key string) error {
 	began := time.Now()
-	if turn := l.Join(key); turn != nil {
+	if turn := l.join(key); turn != nil {
 		lease.giveSlot()
-		if err := l.Await(ctx, key, turn); err != nil {
+		if err := l.await(ctx, key, turn); err != nil {
 			if lease.ctx.Err() == nil { // only the wait has ended
 				lease.rest(0)
 				b.wait(time.Since(began))
@@ -123,10 +122,10 @@ func (lease *Lease) acquire(ctx context.Context, b *budget, l *limit.Limiter, ke
 			return err
 		}
 	}
-	err := lease.rest(l.Pause(key))
+	err := lease.rest(l.pause(key))
 	b.wait(time.Since(began))
 	if err != nil {
-		l.Release(key)
+		l.release(key)
 	}
 	return err
 }
@@ -159,13 +158,13 @@ func (lease *Lease) keepPace(b *budget) error {
 		return lease.rest(m.pace.Reserve().Delay())
 	}
 	lease.asked = true
-	if turn := m.starts.Join(""); turn != nil {
+	if turn := m.starts.join(""); turn != nil {
 		lease.giveSlot()
-		if err := m.starts.Await(lease.ctx, "", turn); err != nil {
+		if err := m.starts.await(lease.ctx, "", turn); err != nil {
 			return err
 		}
 	}
-	defer m.starts.Release("")
+	defer m.starts.release("")
 	return lease.rest(m.pace.Reserve().Delay())
 }
 

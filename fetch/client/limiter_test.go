@@ -1,4 +1,4 @@
-package limit
+package client
 
 import (
 	"context"
@@ -11,43 +11,43 @@ import (
 )
 
 func TestLimiterIsFirstComeFirstServed(t *testing.T) {
-	l := New(1, 0)
+	l := newLimiter(1, 0)
 	ctx := context.Background()
-	if err := l.Acquire(ctx, "a"); err != nil {
+	if err := l.acquire(ctx, "a"); err != nil {
 		t.Fatal(err)
 	}
-	first := l.Join("a")
-	gone := l.Join("a")
-	third := l.Join("a")
+	first := l.join("a")
+	gone := l.join("a")
+	third := l.join("a")
 	if first == nil || gone == nil || third == nil {
 		t.Fatal("took a second place under a key with one")
 	}
-	if err := l.Acquire(ctx, "b"); err != nil {
+	if err := l.acquire(ctx, "b"); err != nil {
 		t.Errorf("another key: %v", err)
 	}
-	l.Release("b")
+	l.release("b")
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := l.Await(canceled, "a", gone); !errors.Is(err, context.Canceled) {
+	if err := l.await(canceled, "a", gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("a canceled wait: %v", err)
 	}
-	l.Release("a")
+	l.release("a")
 	<-first.come
 	select {
 	case <-third.come:
 		t.Error("two hold the only place")
 	default:
 	}
-	l.Release("a")
+	l.release("a")
 	<-third.come // skips the waiter that left
-	l.Release("a")
+	l.release("a")
 	if len(l.keys) != 0 {
 		t.Errorf("%d unused keys are kept", len(l.keys))
 	}
 }
 
 func TestLimiterLosesNoPlace(t *testing.T) {
-	l := New(3, 0)
+	l := newLimiter(3, 0)
 	var now, peak, got atomic.Int64
 	var all sync.WaitGroup
 	for i := range 200 {
@@ -57,7 +57,7 @@ func TestLimiterLosesNoPlace(t *testing.T) {
 				go cancel() // sometimes just when the turn comes
 			}
 			defer cancel()
-			if l.Acquire(ctx, "a") != nil {
+			if l.acquire(ctx, "a") != nil {
 				return
 			}
 			n := now.Add(1)
@@ -65,7 +65,7 @@ func TestLimiterLosesNoPlace(t *testing.T) {
 			}
 			got.Add(1)
 			now.Add(-1)
-			l.Release("a")
+			l.release("a")
 		})
 	}
 	all.Wait()
@@ -75,30 +75,30 @@ func TestLimiterLosesNoPlace(t *testing.T) {
 }
 
 func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
-	l := New(10, 0.001) // one, then one in 1,000 seconds
+	l := newLimiter(10, 0.001) // one, then one in 1,000 seconds
 	for _, key := range []string{"a", "b"} {
-		if l.Join(key) != nil {
+		if l.join(key) != nil {
 			t.Fatalf("no place under %s", key)
 		}
-		if pause := l.Pause(key); pause > 0 {
+		if pause := l.pause(key); pause > 0 {
 			t.Errorf("the first under %s waits %v", key, pause)
 		}
-		l.Join(key)
-		if pause := l.Pause(key); pause < 990*time.Second || pause > 1000*time.Second {
+		l.join(key)
+		if pause := l.pause(key); pause < 990*time.Second || pause > 1000*time.Second {
 			t.Errorf("the second under %s waits %v, want 1,000 s", key, pause)
 		}
-		l.Release(key)
-		l.Release(key)
+		l.release(key)
+		l.release(key)
 	}
 	if len(l.keys) != 2 {
 		t.Errorf("%d keys: a key ahead of its pace must be kept", len(l.keys))
 	}
-	fast := New(10, 1e9)
+	fast := newLimiter(10, 1e9)
 	for i := range 10_000 {
 		key := fmt.Sprint(i)
-		fast.Join(key)
-		fast.Pause(key)
-		fast.Release(key)
+		fast.join(key)
+		fast.pause(key)
+		fast.release(key)
 	}
 	if len(fast.keys) > 2048 {
 		t.Errorf("%d of 10,000 unused keys are kept", len(fast.keys))
@@ -109,15 +109,15 @@ func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
 func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := New(1, 0)
+	l := newLimiter(1, 0)
 	for range 100 {
-		if l.Join("a") != nil {
+		if l.join("a") != nil {
 			t.Fatal("the place is lost")
 		}
-		turn := l.Join("a")
-		l.Release("a") // gives the place to the waiter
-		if err := l.Await(gone, "a", turn); err == nil {
-			l.Release("a")
+		turn := l.join("a")
+		l.release("a") // gives the place to the waiter
+		if err := l.await(gone, "a", turn); err == nil {
+			l.release("a")
 		}
 	}
 	if len(l.keys) != 0 {

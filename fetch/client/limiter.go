@@ -1,5 +1,4 @@
-// Package limit admits a number at once, and a number a second, under each of many keys.
-package limit
+package client
 
 import (
 	"context"
@@ -9,10 +8,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limiter admits at most n at once under each key, first come first served, and
+// limiter admits at most n at once under each key, first come first served, and
 // at most rate a second. An unused key costs nothing once its pace is not ahead
 // of the clock.
-type Limiter struct {
+type limiter struct {
 	n    int
 	rate rate.Limit // 0: no limit
 
@@ -23,23 +22,23 @@ type Limiter struct {
 
 type queue struct {
 	held    int
-	waiting []*Turn
+	waiting []*waiter
 	pace    *rate.Limiter // nil without a rate
 }
 
-// Turn is one waiter's turn.
-type Turn struct {
+// A waiter waits for its turn under a key.
+type waiter struct {
 	come chan struct{}
-	gone bool // the waiter has left; guarded by Limiter.mu
+	gone bool // it has left; guarded by limiter.mu
 }
 
-// New returns a limiter. At a rate of 0 it has none.
-func New(n int, perSecond float64) *Limiter {
-	return &Limiter{n: n, rate: rate.Limit(perSecond), keys: make(map[string]*queue), sweep: 1024}
+// newLimiter returns a limiter. At a rate of 0 it has none.
+func newLimiter(n int, perSecond float64) *limiter {
+	return &limiter{n: n, rate: rate.Limit(perSecond), keys: make(map[string]*queue), sweep: 1024}
 }
 
-// Join takes a place, or returns a turn to wait for.
-func (l *Limiter) Join(key string) *Turn {
+// join takes a place, or returns a turn to wait for.
+func (l *limiter) join(key string) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.keys[key]
@@ -55,14 +54,14 @@ func (l *Limiter) Join(key string) *Turn {
 		q.held++
 		return nil
 	}
-	t := &Turn{come: make(chan struct{})}
+	t := &waiter{come: make(chan struct{})}
 	q.waiting = append(q.waiting, t)
 	return t
 }
 
-// Pause returns how long the holder of a place under key must wait before using
+// pause returns how long the holder of a place under key must wait before using
 // it.
-func (l *Limiter) Pause(key string) time.Duration {
+func (l *limiter) pause(key string) time.Duration {
 	if l.rate == 0 {
 		return 0
 	}
@@ -71,8 +70,8 @@ func (l *Limiter) Pause(key string) time.Duration {
 	return l.keys[key].pace.Reserve().Delay()
 }
 
-// Await waits for the turn, if there is one.
-func (l *Limiter) Await(ctx context.Context, key string, t *Turn) error {
+// await waits for the turn, if there is one.
+func (l *limiter) await(ctx context.Context, key string, t *waiter) error {
 	if t == nil {
 		return nil
 	}
@@ -86,19 +85,19 @@ func (l *Limiter) Await(ctx context.Context, key string, t *Turn) error {
 	l.mu.Unlock()
 	select {
 	case <-t.come: // the turn came before we left
-		l.Release(key)
+		l.release(key)
 	default:
 	}
 	return ctx.Err()
 }
 
-// Acquire takes a place, and waits for it.
-func (l *Limiter) Acquire(ctx context.Context, key string) error {
-	return l.Await(ctx, key, l.Join(key))
+// acquire takes a place, and waits for it.
+func (l *limiter) acquire(ctx context.Context, key string) error {
+	return l.await(ctx, key, l.join(key))
 }
 
-// Release gives a place to the first waiter.
-func (l *Limiter) Release(key string) {
+// release gives a place to the first waiter.
+func (l *limiter) release(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.keys[key]
@@ -123,7 +122,7 @@ func (q *queue) idle() bool {
 }
 
 // forget drops idle keys.
-func (l *Limiter) forget() {
+func (l *limiter) forget() {
 	if len(l.keys) < l.sweep {
 		return
 	}
