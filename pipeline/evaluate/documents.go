@@ -7,7 +7,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/documents"
-	"github.com/robocensus/robocensus/pipeline/evaluate/internal/contradiction"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -68,7 +67,7 @@ func documentRow(row *schema.Fetch, x *documents.Found) schema.Document {
 
 // documentStatements adds what a document says.
 func (e *Evaluator) documentStatements(row *schema.Fetch, name string, d *consent.Document) {
-	var of contradiction.Finder
+	var of contradictions
 	agents := make(map[string]int32)
 	for i := range d.Statements {
 		s := &d.Statements[i]
@@ -88,9 +87,9 @@ func (e *Evaluator) documentStatements(row *schema.Fetch, name string, d *consen
 		if _, known := agents[s.Agent]; !known {
 			agents[s.Agent] = int32(len(agents))
 		}
-		of.Add(&r, len(e.stated)-1, agents[s.Agent])
+		of.add(&r, len(e.stated)-1, agents[s.Agent])
 	}
-	of.Mark(e.stated, nil)
+	of.mark(e.stated, nil)
 }
 
 const (

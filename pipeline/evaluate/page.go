@@ -4,7 +4,6 @@ import (
 	"net/url"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/evaluate/internal/contradiction"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -20,7 +19,7 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
 		path = new(schema.TextString(u.RequestURI()))
 	}
-	var of contradiction.Finder
+	var of contradictions
 	names := make(map[string]int32)
 	for _, s := range e.config.Labels.OfPage(front.Header) {
 		r := schema.Preference{
@@ -32,9 +31,9 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 		if _, known := names[s.Agent]; !known {
 			names[s.Agent] = int32(len(names))
 		}
-		of.Add(&r, len(e.preferences)-1, names[s.Agent])
+		of.add(&r, len(e.preferences)-1, names[s.Agent])
 	}
-	of.Mark(e.preferences, nil)
+	of.mark(e.preferences, nil)
 }
 
 // addFront adds what came of the request for the front page.

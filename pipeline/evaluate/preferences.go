@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate/internal/contradiction"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -15,7 +14,7 @@ import (
 // preferenceRows makes the rows of preferences: the labels of all lines about use, and the
 // rules of policy tokens.
 func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
-	var of contradiction.Finder
+	var of contradictions
 	for i := range f.Usages {
 		u := &f.Usages[i]
 		r := schema.Preference{
@@ -28,11 +27,11 @@ func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 			state(&r, &s)
 			e.preferences = append(e.preferences, r)
 			if r.GroupAgent != nil {
-				of.Add(&r, len(e.preferences)-1, u.Group)
+				of.add(&r, len(e.preferences)-1, u.Group)
 			}
 		}
 	}
-	of.Mark(e.preferences, f)
+	of.mark(e.preferences, f)
 	for i := range e.config.Agents {
 		if token := &e.config.Agents[i]; token.Kind == registry.KindToken {
 			e.tokenRows(row, f, token)

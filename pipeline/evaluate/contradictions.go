@@ -1,7 +1,4 @@
-// Package contradiction finds the statements about use that contradict each other, in one
-// file or in the header of one page. It compares rows of preferences, whatever lines and
-// labels they were made from.
-package contradiction
+package evaluate
 
 import (
 	"cmp"
@@ -14,10 +11,12 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// A Finder finds the statements of one mechanism that say the contrary of one use and path
-// to an agent that follows both: in one group, or in several that name one token. A label
-// that an item repeats has been replaced before. The zero Finder knows no statement.
-type Finder struct {
+// contradictions finds the statements about use, in one file or in the header of one page,
+// that contradict each other: statements of one mechanism that say the contrary of one use
+// and path to an agent that follows both, in one group, or in several that name one token.
+// It compares rows of preferences, whatever lines and labels they were made from. A label
+// that an item repeats has been replaced before. The zero value knows no statement.
+type contradictions struct {
 	rows []statedRow
 	said map[int32]map[subject]said // by group
 	all  said
@@ -44,8 +43,8 @@ type statedRow struct {
 	subject
 }
 
-// Add notes what a row, given by its place among all, says for a group.
-func (f *Finder) Add(r *schema.Preference, row int, group int32) {
+// add notes what a row, given by its place among all, says for a group.
+func (f *contradictions) add(r *schema.Preference, row int, group int32) {
 	if r.Use == nil || r.Preference == nil {
 		return
 	}
@@ -67,9 +66,9 @@ func (f *Finder) Add(r *schema.Preference, row int, group int32) {
 	}
 }
 
-// Mark marks the rows that contradict each other. file has the tokens of the groups, nil if
+// mark marks the rows that contradict each other. file has the tokens of the groups, nil if
 // each has its own.
-func (f *Finder) Mark(rows []schema.Preference, file *robots.File) {
+func (f *contradictions) mark(rows []schema.Preference, file *robots.File) {
 	if f.all != both {
 		return // as in nearly all files
 	}
@@ -85,7 +84,7 @@ func (f *Finder) Mark(rows []schema.Preference, file *robots.File) {
 
 // merged returns the groups that state something and name one token, for each token that
 // several name; once, if they name several.
-func (f *Finder) merged(file *robots.File) (all [][]int32) {
+func (f *contradictions) merged(file *robots.File) (all [][]int32) {
 	naming := make(map[string][]int32)
 	for i := range file.Agents {
 		a := &file.Agents[i]
@@ -114,7 +113,7 @@ func (f *Finder) merged(file *robots.File) (all [][]int32) {
 
 // merge marks what groups contradict that one agent follows. It passes over what the group
 // that states most alone says: thus many pairs with one large group cost little.
-func (f *Finder) merge(groups []int32) {
+func (f *contradictions) merge(groups []int32) {
 	most := slices.MaxFunc(groups, func(a, b int32) int { return cmp.Compare(len(f.said[a]), len(f.said[b])) })
 	together := make(map[subject]said)
 	for _, g := range groups {
