@@ -434,3 +434,34 @@ func TestLabelsOfAList(t *testing.T) {
 		t.Errorf("rejected (-want +got):\n%s\n%v", diff, rows)
 	}
 }
+
+// Each table is the same alone, as any set of tables may be asked for.
+func TestTablesAlone(t *testing.T) {
+	const file = "User-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nLicense: https://a.example/l.xml\n" +
+		"Crawl-delay: 3\nNoindex: /b\nUser-agent: GPTBot\nDisallow: /\nSitemap: https://a.example/s.xml\nSitemap: /t.xml\n"
+	archive := writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n"+file)+
+		warcResponse("b.example", "HTTP/1.1 404 Not Found\r\n\r\n")+
+		warcResponse("c.example", "HTTP/1.1 200 OK\r\n\r\nSitemap: http://c.example/s.xml\n")))
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{archive}, Label: []string{"tld"}})
+	c.Evaluate.OwnLabels, c.Tables = c.Source.OwnLabels(), slices.Clone(schema.TableNames)
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	for _, table := range schema.TableNames {
+		one := c
+		one.Dir, one.Tables = filepath.Join(t.TempDir(), "out"), []string{table}
+		_, err := Run(t.Context(), one, new(Progress))
+		must(t, err)
+		all, errAll := filepath.Glob(filepath.Join(c.Dir, table, "run="+c.Run, "*.parquet"))
+		alone, errAlone := filepath.Glob(filepath.Join(one.Dir, table, "run="+c.Run, "*.parquet"))
+		if errAll != nil || errAlone != nil || len(all) == 0 || len(all) != len(alone) {
+			t.Fatalf("%s: %d parts, alone %d: %v, %v", table, len(all), len(alone), errAll, errAlone)
+		}
+		for i := range all {
+			a, errA := os.ReadFile(all[i])
+			b, errB := os.ReadFile(alone[i])
+			if errA != nil || errB != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s has other bytes alone, %d instead of %d: %v, %v", table, len(b), len(a), errA, errB)
+			}
+		}
+	}
+}

@@ -250,8 +250,8 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
-	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted() ||
-		out.Coverage.Wanted()
+	counts := out.Summary.Wanted() || out.Examples.Wanted() || out.LabelCounts.Wanted()
+	judging := counts || out.Policies.Wanted() || out.Verdicts.Wanted() || out.Coverage.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
@@ -259,14 +259,14 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
 				versusFirst: judging && e.sameBody(r),
 				parity: i == 0 && e.explainers != nil && !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow &&
-					(judging || out.Lines.Wanted() || out.Examples.Wanted()),
+					(judging || out.Lines.Wanted()),
 			}
 		})
 	}
 	first := &e.readings[0]
 	row := e.fetchRow(t, &facts)
 	e.sameHost = e.sameHost[:0]
-	if first.body != nil && (out.Sitemaps.Wanted() || out.Summary.Wanted() || out.Examples.Wanted()) {
+	if first.body != nil && (counts || out.Sitemaps.Wanted()) {
 		for i := range first.file.Sitemaps {
 			e.sameHost = append(e.sameHost, isSameHost(&first.file.Sitemaps[i], row.Host))
 		}
@@ -278,7 +278,6 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 		return err
 	}
 	stratum := summary.StratumOf(row.Rank)
-	counts := out.Summary.Wanted() || out.Examples.Wanted() || out.LabelCounts.Wanted()
 	isFile := first.body != nil && !first.answer.Walled
 	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
 		e.preferenceRows(&row, &first.file)

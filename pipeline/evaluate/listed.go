@@ -83,9 +83,6 @@ func (e *Evaluator) sitemapFile(f *fetch.Further, row *schema.Fetch) (schema.Sit
 	if len(f.Hops) > 0 {
 		r.FinalURL, r.FetchTime = new(schema.TextString(f.FinalURL())), new(f.Start.UTC().Truncate(time.Microsecond))
 	}
-	if f.Outcome == usage.PageSpared {
-		r.Remark = new(summary.SitemapSpared)
-	}
 	if r.Outcome = sitemapOutcome(f); f.Reading == nil {
 		return r, nil
 	}
@@ -114,6 +111,8 @@ func sitemapOutcome(f *fetch.Further) string {
 	switch status := f.Status(); {
 	case f.Outcome == usage.PageDisallowed, f.Outcome == usage.PageUnread:
 		return summary.SitemapDisallowed
+	case f.Outcome == usage.PageSpared:
+		return summary.SitemapSpared
 	case f.Outcome == usage.PageElsewhere:
 		return summary.SitemapElsewhere
 	case f.Outcome == usage.PageRead:
@@ -170,6 +169,8 @@ func HostLists(files []schema.SitemapFile, judged int) string {
 		return summary.ListsDead
 	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapUncaptured }):
 		return summary.ListsUncaptured
+	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapSpared }):
+		return summary.ListsSpared
 	}
 	return summary.ListsNone
 }
@@ -178,7 +179,7 @@ func HostLists(files []schema.SitemapFile, judged int) string {
 func faultOf(f *schema.SitemapFile) string {
 	read := f.Outcome == summary.SitemapOK || f.Outcome == summary.SitemapDamaged
 	switch {
-	case f.Line == nil, schema.OrZero(f.Remark) == summary.SitemapSpared: // or nobody knows
+	case f.Line == nil, f.Outcome == summary.SitemapSpared: // or nobody knows
 	case !summary.AskedFor(f) && strings.HasPrefix(f.URL, f.Origin+"/"): // no file of another site closes it
 		return summary.FaultClosed
 	case f.Outcome == summary.SitemapAbsent, f.Outcome == summary.SitemapUnavailable, read &&

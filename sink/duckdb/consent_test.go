@@ -307,7 +307,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	title := one(t, db, `WITH there AS (SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'present' GROUP BY ALL)
 		SELECT 'What most hosts have of these' || CASE WHEN max(n) FILTER (document = 'page') > 0 THEN ', but for their front pages,' ELSE '' END || ' is ' ||
-		arg_max(document, n) FILTER (document <> 'page') || ': ' || max(n) FILTER (document <> 'page') || ' hosts' FROM there`)
+		arg_max(document, n) FILTER (document <> 'page') || ': ' || format('{:,}', max(n) FILTER (document <> 'page')) || ' hosts' FROM there`)
 	if got := figures["documents"].title; got != title {
 		t.Errorf("the title of documents is %q, and by the table %q", got, title)
 	}

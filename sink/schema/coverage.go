@@ -36,7 +36,8 @@ type SitemapFile struct {
 	// `absent` (404, 410 or another 4xx); `refused` (401, 402, 403, 429, 451, or a wall); `unavailable` (a 5xx,
 	// another status, or no answer); `disallowed` (robots.txt does not let this census fetch it, or where it
 	// redirects to); `elsewhere` (it redirects to another domain); `uncaptured` (archives of another program hold
-	// no capture of it, or of where it redirects to).
+	// no capture of it, or of where it redirects to); `spared` (nobody was asked for it, or for what it redirects to,
+	// because that origin wants to be left alone for longer than the census waits, or too many others ask it).
 	Outcome string `parquet:"outcome,dict"`
 	// Pages that it lists, as far as it was read: with URLs of http or https, each as often as it stands there.
 	URLs int64 `parquet:"urls"`
@@ -65,8 +66,7 @@ type SitemapFile struct {
 	// another kind), `cut`, `tags`, `ampersand`, `entity`, `limit` (longer than the limit of bytes). Else:
 	// `outside`, `beyond_folder`, `index-in-index`, `too_many` (over 50,000), `too_large` (over 50 MB), `lastmod` (a date
 	// of another form), `depth` (what it lists is too deep), `relative`, `scheme`, `space`, `long`, `case`, `mixed`,
-	// `trailing`. Of one that is `unavailable`, `spared`: nobody asked for it, or for what it redirects to, because that
-	// origin wants to be left alone for longer than the census waits, or too many others ask it. Null if nothing is.
+	// `trailing`. Null if nothing is.
 	Remark *string `parquet:"remark,dict"`
 }
 

@@ -11,7 +11,7 @@ var SitemapKinds = []string{"urlset", "index", "text", "rss", "atom", "none"}
 
 // SitemapOutcomes are the values of sitemap_files.outcome.
 var SitemapOutcomes = []string{SitemapOK, SitemapDamaged, SitemapAbsent, SitemapRefused, SitemapUnavailable,
-	SitemapDisallowed, SitemapElsewhere, SitemapUncaptured}
+	SitemapDisallowed, SitemapElsewhere, SitemapUncaptured, SitemapSpared}
 
 const (
 	SitemapOK          = "ok"
@@ -22,16 +22,13 @@ const (
 	SitemapDisallowed  = "disallowed"
 	SitemapElsewhere   = "elsewhere"
 	SitemapUncaptured  = "uncaptured"
+	SitemapSpared      = "spared" // its origin wants to be left alone, or is asked by too many others
 )
-
-// SitemapSpared is the value of sitemap_files.remark for one whose origin wants to be left alone, or
-// is asked by too many others.
-const SitemapSpared = "spared"
 
 // AskedFor reports whether a sitemap was asked for, or archives were searched for it: a
 // robots.txt may close it, or its origin be spared, or only where it redirects to.
 func AskedFor(f *schema.SitemapFile) bool {
-	return f.FetchTime != nil || f.Outcome != SitemapDisallowed && schema.OrZero(f.Remark) != SitemapSpared
+	return f.FetchTime != nil || f.Outcome != SitemapDisallowed && f.Outcome != SitemapSpared
 }
 
 // Keys of the metric sitemap_host: what a host lists, the first that holds.
@@ -44,7 +41,20 @@ const (
 	ListsNone   = "none"      // there are none
 	// the archives do not hold them
 	ListsUncaptured = "uncaptured"
+	// nobody was asked for them: such a host counts among none that were
+	ListsSpared = "spared"
 )
+
+// AskedForSitemaps returns the number of hosts that were asked for sitemaps, or would have been if
+// no robots.txt closed them, of the counts of sitemap_host by key.
+func AskedForSitemaps(listing map[string]int64) (hosts int64) {
+	for key, n := range listing {
+		if key != ListsSpared {
+			hosts += n
+		}
+	}
+	return hosts
+}
 
 // Keys of the metric sitemap_fault: what is wrong with a sitemap that robots.txt names.
 const (

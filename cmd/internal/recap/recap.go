@@ -355,10 +355,7 @@ func (f *figures) showDocumented(p *cli.Text) {
 // showListed prints what is wrong with sitemaps, and on how many hosts a page is both listed and
 // closed to a search engine, where sitemaps were read.
 func showListed(p *cli.Text, f *figures) {
-	asked := int64(0)
-	for _, n := range f.listing {
-		asked += n
-	}
+	asked := summary.AskedForSitemaps(f.listing)
 	if asked == 0 {
 		return
 	}

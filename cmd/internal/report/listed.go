@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // closedBands are the shares of its listed pages that a host closes to an agent, by the
@@ -218,10 +219,11 @@ func listedCause(key string) string {
 // sitemapHosts shows what the hosts list that were asked for sitemaps.
 func (d *data) sitemapHosts() *draw.Figure {
 	all := d.sums.By("sitemap_host", d.profile, counters.Key)
-	if len(all) == 0 {
+	asked, spared := summary.AskedForSitemaps(all), all[summary.ListsSpared]
+	if asked == 0 {
 		return nil
 	}
-	asked := sum(all)
+	delete(all, summary.ListsSpared)
 	f := &draw.Figure{
 		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
 		Names: words.SitemapHost.Of,
@@ -232,7 +234,11 @@ func (d *data) sitemapHosts() *draw.Figure {
 		Title: fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps",
 			words.OfCount(all[summary.HostLists], asked, d.noun())),
 	}
-	byKey(f, d.from("sitemap_host", false), "lists", d.noun()+"s", all, "allow", asked)
+	if spared > 0 {
+		f.Note += fmt.Sprintf(" Missing: %s whose sitemaps nobody was asked for, since their origins are busy or want to be left alone.", words.Count(spared, d.noun()))
+	}
+	from := d.from("sitemap_host", false) + " AND key <> " + views.Quote(summary.ListsSpared)
+	byKey(f, from, "lists", d.noun()+"s", all, "allow", asked)
 	return f
 }
 
@@ -278,7 +284,7 @@ func (d *data) sitemapFaults() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	asked := sum(d.sums.By("sitemap_host", d.profile, counters.Key))
+	asked := summary.AskedForSitemaps(d.sums.By("sitemap_host", d.profile, counters.Key))
 	f := &draw.Figure{
 		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
 		Names: words.SitemapFault.Of,

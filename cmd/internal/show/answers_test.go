@@ -44,7 +44,7 @@ func TestRemarksOfDocuments(t *testing.T) {
 // A sitemap that nobody was asked for is not said to be missing.
 func TestSparedSitemaps(t *testing.T) {
 	want := "https://b.example/s: not asked for, as its host is busy or wants to be left alone, named in line 3"
-	f := sitemapView{URL: "https://b.example/s", Kind: "none", Outcome: "unavailable", Remark: new("spared"), Line: new(int32(3))}
+	f := sitemapView{URL: "https://b.example/s", Kind: "none", Outcome: "spared", Line: new(int32(3))}
 	if got := f.fault(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -103,8 +103,6 @@ func (v *hostView) printListed(p *cli.Text) {
 func (f *sitemapView) fault() string {
 	what := ""
 	switch {
-	case schema.OrZero(f.Remark) == summary.SitemapSpared:
-		what = "not asked for, as its host is busy or wants to be left alone"
 	case f.Outcome != "ok" && (f.Outcome != "damaged" || f.Kind != "none"):
 		what = words.SitemapOutcome.Of(f.Outcome)
 	case f.Kind == "none":

@@ -144,6 +144,7 @@ var SitemapHost = Vocabulary{
 	"no_answer":  "sitemaps cannot be had",
 	"none":       "no sitemap",
 	"uncaptured": "sitemaps are not in the archives",
+	"spared":     "not asked for sitemaps, as their hosts are busy or want to be left alone",
 }
 
 // SitemapKind has words for kinds of sitemaps.
@@ -166,6 +167,7 @@ var SitemapOutcome = Vocabulary{
 	"disallowed":  "closed to this census by a robots.txt",
 	"elsewhere":   "redirected to another domain",
 	"uncaptured":  "not in the archives",
+	"spared":      "not asked for, as its host is busy or wants to be left alone",
 }
 
 // SitemapFault has words for what is wrong with sitemaps that robots.txt names.

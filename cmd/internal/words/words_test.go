@@ -48,7 +48,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"line_class", LineClass, remarks},
 		{"kind", KindMeans, change.Kinds},
 		{"signal_reach", SignalReach, reaches},
-		{"sitemap_host", SitemapHost, []string{summary.HostLists, summary.ListsOthers, summary.ListsNobody, summary.ListsClosed, summary.ListsDead, summary.ListsNone, summary.ListsUncaptured}},
+		{"sitemap_host", SitemapHost, []string{summary.HostLists, summary.ListsOthers, summary.ListsNobody, summary.ListsClosed, summary.ListsDead, summary.ListsNone, summary.ListsUncaptured, summary.ListsSpared}},
 		{"sitemap_files.kind", SitemapKind, slices.Clone(summary.SitemapKinds)},
 		{"sitemap_files.outcome", SitemapOutcome, slices.Clone(summary.SitemapOutcomes)},
 		{"sitemap_fault", SitemapFault, []string{summary.FaultDead, summary.FaultEmpty, summary.FaultOutside, summary.FaultClosed}},

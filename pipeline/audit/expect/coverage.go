@@ -175,7 +175,8 @@ func (c *Checker) unlisted(s *selection, meant []int, p *policy, lists string) {
 			s.unknown(c, k)
 		case lists == summary.ListsNobody:
 			s.hide(promise, k, &promise.unlisted)
-		case lists != summary.ListsClosed && lists != summary.ListsDead && lists != summary.ListsUncaptured:
+		case lists != summary.ListsClosed && lists != summary.ListsDead && lists != summary.ListsUncaptured &&
+			lists != summary.ListsSpared:
 			// It lists nothing.
 		case p.Class == summary.ClassNames[robots.DisallowAll]:
 			s.checked(c, k, p.Host)
