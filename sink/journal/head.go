@@ -76,8 +76,10 @@ func decodeHead(f *os.File) (*Manifest, error) {
 
 // headFields returns the fields of an object before its records.
 func headFields(d *json.Decoder) (map[string]json.RawMessage, error) {
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return nil, errors.Join(errors.New("it is not an object"), err)
+	if begin, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("it is not an object: %w", err)
+	} else if begin != json.Delim('{') {
+		return nil, errors.New("it is not an object")
 	}
 	fields := make(map[string]json.RawMessage)
 	for d.More() {

@@ -3,7 +3,6 @@ package rowio
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"reflect"
 	"time"
@@ -23,7 +22,7 @@ type column interface {
 	// drain reads what is left, and fills nothing.
 	drain() (rows int64, shape uint64, err error)
 	name() string
-	failed(err error) error
+	damaged(err error) error
 }
 
 // cells fills fields with values of one type.
@@ -188,7 +187,7 @@ func (c *cells[V]) load() error {
 			return nil
 		}
 		if err != nil {
-			return c.failed(err)
+			return c.damaged(err)
 		}
 		if c.skips != nil {
 			c.skips.next++
@@ -196,18 +195,14 @@ func (c *cells[V]) load() error {
 		c.page, c.at, c.n, c.defs = p, 0, int(p.NumValues()), p.DefinitionLevels()
 		if c.maxDef > 0 {
 			if len(c.defs) != c.n || c.maxRep > 0 && len(p.RepetitionLevels()) != c.n {
-				return c.failed(errors.New("a page has fewer levels than it says"))
+				return c.damaged(errors.New("a page has fewer levels than it says"))
 			}
 		}
 		if c.take, err = c.decode(p); err != nil {
-			return c.failed(err)
+			return c.damaged(err)
 		}
 	}
 	return nil
-}
-
-func (c *cells[V]) failed(err error) error {
-	return fmt.Errorf("damaged Parquet: column %s: %w", c.name(), err)
 }
 
 func (c *cells[V]) most(n int) (int, error) {
@@ -226,7 +221,7 @@ func (c *cells[V]) fill(first unsafe.Pointer, stride uintptr, n int) error {
 			return err
 		}
 		if c.n == 0 {
-			return c.failed(errors.New("has fewer rows than its row group"))
+			return c.damaged(errors.New("has fewer rows than its row group"))
 		}
 		some := min(n-done, c.n-c.at)
 		if err := c.set(unsafe.Add(first, uintptr(done)*stride), stride, some); err != nil {
@@ -256,7 +251,7 @@ func (c *cells[V]) set(first unsafe.Pointer, stride uintptr, entries int) error 
 	}
 	values, err := c.take(present)
 	if err != nil {
-		return c.failed(err)
+		return c.damaged(err)
 	}
 	isPointer := c.goType.Kind() == reflect.Pointer
 	if isPointer {
@@ -308,7 +303,7 @@ func (c *cells[V]) end() error {
 		return err
 	}
 	if c.n > 0 {
-		return c.failed(errors.New("has more rows than its row group"))
+		return c.damaged(errors.New("has more rows than its row group"))
 	}
 	return nil
 }

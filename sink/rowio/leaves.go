@@ -46,6 +46,10 @@ func (l *leaf) name() string {
 	return name
 }
 
+func (l *leaf) damaged(err error) error {
+	return fmt.Errorf("damaged Parquet: column %s: %w", l.name(), err)
+}
+
 var known sync.Map // []leaf by reflect.Type
 
 // leavesOf returns the columns of a row type, in the order of its fields.
@@ -117,7 +121,7 @@ func pointed(t reflect.Type) reflect.Type {
 // leaves returns the leaves that are read, with their columns in the file.
 func (f *File) leaves(of []leaf, columns []string, partial bool) ([]leaf, error) {
 	of = slices.Clone(of)
-	var errs []error
+	var faults []string // in one line
 	var missing []string
 	for i := range of {
 		l := &of[i]
@@ -136,7 +140,7 @@ func (f *File) leaves(of []leaf, columns []string, partial bool) ([]leaf, error)
 			}
 			continue
 		case !ok:
-			errs = append(errs, l.otherType())
+			faults = append(faults, l.otherType())
 			continue
 		}
 		l.column, l.kind = has.ColumnIndex, has.Node.Type().Kind()
@@ -150,17 +154,20 @@ func (f *File) leaves(of []leaf, columns []string, partial bool) ([]leaf, error)
 		}
 		if l.kind != kinds[pointed(l.goType)] || !isTime(l.goType, has.Node) ||
 			l.maxRep != lists || l.maxDef < lists || l.maxDef > lists+nullable {
-			errs = append(errs, l.otherType())
+			faults = append(faults, l.otherType())
 		}
 	}
 	if len(missing) > 0 {
-		errs = append(errs, fmt.Errorf("has no column %s", strings.Join(missing, ", ")))
+		faults = append(faults, "has no column "+strings.Join(missing, ", "))
 	}
-	return of, errors.Join(errs...)
+	if len(faults) > 0 {
+		return nil, errors.New(strings.Join(slices.Compact(faults), "; "))
+	}
+	return of, nil
 }
 
-func (l *leaf) otherType() error {
-	return fmt.Errorf("damaged Parquet: column %s is not of the type that the table has", l.name())
+func (l *leaf) otherType() string {
+	return fmt.Sprintf("damaged Parquet: column %s is not of the type that the table has", l.name())
 }
 
 // isTime reports whether a column holds times in microseconds, if that is what a field holds.

@@ -30,14 +30,14 @@ func (f *File) EachSeq(ctx context.Context, each func(seqs []int64) error) (err 
 				return err
 			}
 			if c.n == 0 && rows != g.rows {
-				return c.failed(errors.New("has fewer or more rows than its row group"))
+				return c.damaged(errors.New("has fewer or more rows than its row group"))
 			}
 			if c.n == 0 {
 				return nil
 			}
 			seqs, err := c.take(c.n)
 			if err != nil {
-				return c.failed(err)
+				return c.damaged(err)
 			}
 			if err := each(seqs); err != nil {
 				return err
@@ -65,7 +65,7 @@ func (f *File) EachText(ctx context.Context, column string, each func(text []byt
 		}
 		d, err := c.pages.(*parquet.FilePages).ReadDictionary()
 		if err != nil {
-			return c.failed(err)
+			return c.damaged(err)
 		}
 		if d == nil { // the footer does not say where it is
 			return drained(g.others, g.rows)

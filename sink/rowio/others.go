@@ -121,9 +121,9 @@ func drained(columns []column, rows int64) error {
 		case err != nil:
 			return err
 		case n != rows:
-			return c.failed(errors.New("has fewer or more rows than its row group"))
+			return c.damaged(errors.New("has fewer or more rows than its row group"))
 		case s != 0 && c.name() == list && s != shape:
-			return c.failed(errors.New("the columns of a list have different lengths"))
+			return c.damaged(errors.New("the columns of a list have different lengths"))
 		}
 		list, shape = c.name(), s
 	}
@@ -150,7 +150,7 @@ func (c *cells[V]) drain() (rows int64, shape uint64, err error) {
 			present = bytes.Count(c.defs, []byte{byte(c.maxDef)})
 		}
 		if _, err := c.take(present); err != nil {
-			return 0, 0, c.failed(err)
+			return 0, 0, c.damaged(err)
 		}
 		c.at = c.n
 		if c.maxRep == 0 {

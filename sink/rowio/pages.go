@@ -29,6 +29,7 @@ type pageChunk struct {
 	Codec          format.CompressionCodec
 	MaxDef, MaxRep int  // levels
 	Foreign        bool // another writer may have written them; they hold no lists
+	NoDictionary   bool // it stands elsewhere
 
 	Pages []chunkPage // with values, in order; [checkPages] finds them
 }
@@ -37,6 +38,37 @@ type pageChunk struct {
 type chunkPage struct {
 	From, Values int64 // From is the offset of its header in the file
 	Coded        bool  // its values are in the dictionary
+}
+
+// pagesFrom returns where the pages of a column begin: with its dictionary. parquet-go reads
+// from where the footer says that the dictionary is, others from the lesser offset.
+func pagesFrom(c *format.ColumnMetaData) (int64, error) {
+	switch at := c.DictionaryPageOffset; {
+	case at == 0:
+		return c.DataPageOffset, nil
+	case at < int64(len("PAR1")) || at > c.DataPageOffset:
+		return 0, errors.New("its dictionary is not before its pages")
+	default:
+		return at, nil
+	}
+}
+
+// hasRows returns an error unless the pages have the rows of their row group. Whoever skips
+// pages would take rows for others.
+func (c *pageChunk) hasRows(rows int64) error {
+	if c.MaxRep > 0 { // known once its lists are read
+		return nil
+	}
+	for _, p := range c.Pages {
+		rows -= p.Values
+	}
+	switch {
+	case rows > 0:
+		return errors.New("has fewer rows than its row group")
+	case rows < 0:
+		return errors.New("has more rows than its row group")
+	}
+	return nil
 }
 
 // checkPages returns an error if a page of a row group, in a file of size bytes, decompresses to
@@ -82,18 +114,19 @@ func (c *check) pages() error {
 		if err != nil {
 			return err
 		}
-		if !h.DictionaryPageHeader.Valid {
+		plain, packed := int64(h.UncompressedPageSize), end-at
+		switch {
+		case h.Type != format.DictionaryPage:
 			c.Pages = append(c.Pages, chunkPage{c.From + begin, int64(values), isDictionary(encoding)})
+			c.page = max(c.page, plain)
+		case begin > 0 || c.NoDictionary: // some readers keep the first dictionary, others take the next
+			return errors.New("a dictionary follows another page")
+		default:
+			c.dictionary = plain
 		}
 		begin = end
-		plain, packed := int64(h.UncompressedPageSize), end-at
-		if h.DictionaryPageHeader.Valid {
-			c.dictionary = max(c.dictionary, plain)
-		} else {
-			c.page = max(c.page, plain)
-		}
 		from, compressed := at, packed > 0
-		if v := h.DataPageHeaderV2; v.Valid {
+		if v := h.DataPageHeaderV2; h.Type == format.DataPageV2 {
 			levels := int64(v.V.RepetitionLevelsByteLength) + int64(v.V.DefinitionLevelsByteLength)
 			if v.V.RepetitionLevelsByteLength < 0 || v.V.DefinitionLevelsByteLength < 0 || levels > packed || levels > plain {
 				return errors.New("the levels of a page lie outside it")
@@ -122,6 +155,9 @@ func (c *check) each(f func(h *format.PageHeader, from, to int64) error) error {
 	for at := int64(0); at < c.Length; {
 		h, n, err := c.header(at, c.Length)
 		if err != nil {
+			return err
+		}
+		if err := ofItsType(&h); err != nil {
 			return err
 		}
 		at += n

@@ -2,6 +2,7 @@ package rowio
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -71,18 +72,17 @@ var errLevels = errors.New("the levels of a page lie outside it")
 
 func otherSize(want int64, err error) error {
 	return fmt.Errorf("a page does not decompress to the %d bytes that its header says: %w", want,
-		errors.Join(err, errSize))
+		cmp.Or(err, errSize))
 }
 
 // foreign checks a page of another writer, whose content stands between two offsets and has
 // plain bytes.
 func (c *check) foreign(h *format.PageHeader, from, to, plain int64, compressed bool) error {
-	first := h.DataPageHeader
-	encoding := first.V.Encoding
-	if h.DataPageHeaderV2.Valid {
+	encoding := h.DataPageHeader.V.Encoding
+	if h.Type == format.DataPageV2 {
 		encoding = h.DataPageHeaderV2.V.Encoding
 	}
-	sharing := !h.DictionaryPageHeader.Valid && encoding == format.DeltaByteArray
+	sharing := h.Type != format.DictionaryPage && encoding == format.DeltaByteArray
 	switch {
 	case c.Codec != format.Uncompressed && c.Codec != format.Zstd && compressed, sharing:
 	default:
@@ -92,7 +92,7 @@ func (c *check) foreign(h *format.PageHeader, from, to, plain int64, compressed 
 	if err != nil || !sharing {
 		return err
 	}
-	if first.Valid && c.MaxDef > 0 { // the levels stand before the texts, behind their length
+	if h.Type == format.DataPage && c.MaxDef > 0 { // the levels stand before the texts, behind their length
 		if len(content) < 4 {
 			return errLevels
 		}

@@ -75,7 +75,7 @@ func TestPagesBeginWithARow(t *testing.T) {
 		{[]byte{0x80 | 2, 2, 0}, true},                               // a run of 129
 		{nil, false}, {[]byte{4 << 1}, false}, {[]byte{0x80}, false}, // cut short
 	} {
-		h := &format.PageHeader{}
+		h := &format.PageHeader{Type: format.DataPageV2}
 		h.DataPageHeaderV2.Valid = true
 		h.DataPageHeaderV2.V.NumValues = 4
 		h.DataPageHeaderV2.V.RepetitionLevelsByteLength = int32(len(c.levels))

@@ -264,9 +264,9 @@ func (f *File) check(i int, leaves []leaf) error {
 		if strings.Join(data.PathInSchema, ".") != l.path || parquet.Kind(data.Type) != l.kind {
 			return fmt.Errorf("damaged Parquet: row group %d has no column %s of the type that its schema has", i, l.name())
 		}
-		from := data.DataPageOffset
-		if at := data.DictionaryPageOffset; at > 0 && at < from {
-			from = at
+		from, err := pagesFrom(data)
+		if err != nil {
+			return l.damaged(err)
 		}
 		chunks = append(chunks, pageChunk{
 			From: from, Length: data.TotalCompressedSize, Codec: data.Codec,
@@ -277,6 +277,9 @@ func (f *File) check(i int, leaves []leaf) error {
 		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
 	}
 	for j := range leaves {
+		if err := chunks[j].hasRows(m.NumRows); err != nil {
+			return leaves[j].damaged(err)
+		}
 		leaves[j].skips = skipsOf(f.in, &m.Columns[leaves[j].column].MetaData, &chunks[j])
 	}
 	return nil

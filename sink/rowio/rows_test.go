@@ -274,6 +274,18 @@ func TestOtherColumns(t *testing.T) {
 			}](content, Selection{})
 			return err
 		}, "damaged Parquet: column text is not of the type that the table has"},
+		{func() error { // in one line
+			_, err := all[struct {
+				A    int64  `parquet:"a"`
+				Seq  string `parquet:"seq"`
+				Hops []struct {
+					URL    int64 `parquet:"url"`
+					Status int64 `parquet:"status"`
+				} `parquet:"hops"`
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column seq is not of the type that the table has; " +
+			"damaged Parquet: column hops is not of the type that the table has; has no column a"},
 	} {
 		if err := c.read(); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)

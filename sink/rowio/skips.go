@@ -69,7 +69,7 @@ func (c *cells[V]) skip(most int64) (rows int64, err error) {
 	}
 	s.next, s.over = to, s.pages[to].From-s.first
 	if err := c.pages.SeekToRow(0); err != nil {
-		return 0, c.failed(err)
+		return 0, c.damaged(err)
 	}
 	return rows, nil
 }

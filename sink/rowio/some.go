@@ -73,10 +73,12 @@ func (f *File) CheckSome(some Span, columns ...int) error {
 			chunk.From, chunk.Length = from, length
 			return checkPages(f.in, f.size, []pageChunk{chunk})
 		}
-		if at := data.DictionaryPageOffset; at > 0 && at < data.DataPageOffset {
-			if err := check(at, data.DataPageOffset-at); err != nil {
-				return err
-			}
+		from, err := pagesFrom(data)
+		if err == nil && from < data.DataPageOffset {
+			err = check(from, data.DataPageOffset-from)
+		}
+		if err != nil {
+			return err
 		}
 		for p := range offsets.NumPages() {
 			next := group.NumRows()
@@ -86,6 +88,7 @@ func (f *File) CheckSome(some Span, columns ...int) error {
 			if next <= some.First || offsets.FirstRowIndex(p) >= some.First+some.N {
 				continue
 			}
+			chunk.NoDictionary = true
 			if err := check(offsets.Offset(p), offsets.CompressedPageSize(p)); err != nil {
 				return err
 			}
@@ -125,7 +128,7 @@ func (c *cells[V]) pass(left int64) error {
 			return err
 		}
 		if c.n == 0 {
-			return c.failed(errors.New("has fewer rows than its row group"))
+			return c.damaged(errors.New("has fewer rows than its row group"))
 		}
 		rows, entries := c.upTo(left)
 		present := entries
@@ -133,7 +136,7 @@ func (c *cells[V]) pass(left int64) error {
 			present = bytes.Count(c.defs[c.at:c.at+entries], []byte{byte(c.maxDef)})
 		}
 		if _, err := c.take(present); err != nil {
-			return c.failed(err)
+			return c.damaged(err)
 		}
 		c.at, left = c.at+entries, left-rows
 	}

@@ -28,15 +28,15 @@ func (c *check) whole(h *format.PageHeader) (values int32, encoding format.Encod
 	if c.Codec != format.Zstd && c.Codec != format.Uncompressed && !c.Foreign { // what it yields is not bounded
 		return 0, 0, fmt.Errorf("a page compressed with %s; zstd is read", c.Codec)
 	}
-	switch {
-	case h.DictionaryPageHeader.Valid:
+	switch h.Type {
+	case format.DictionaryPage:
 		if n := h.DictionaryPageHeader.V.NumValues; n < 0 || n > h.UncompressedPageSize {
 			return 0, 0, fmt.Errorf("a dictionary of %d values in %d bytes", n, h.UncompressedPageSize)
 		}
 		return 0, 0, nil
-	case h.DataPageHeaderV2.Valid:
+	case format.DataPageV2:
 		values, encoding = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
-	case h.DataPageHeader.Valid:
+	case format.DataPage:
 		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
 		if c.MaxRep > 0 {
 			return 0, 0, fmt.Errorf("lists in pages of version 1, which may begin inside a row")
@@ -61,13 +61,30 @@ func (c *check) whole(h *format.PageHeader) (values int32, encoding format.Encod
 	return 0, 0, fmt.Errorf("a page in the encoding %s", encoding)
 }
 
+// ofItsType returns an error for the header of a page that holds another one than that of
+// its type, or several: some readers go by the type, others by what is there.
+func ofItsType(h *format.PageHeader) error {
+	has := [...]bool{
+		format.DataPage: h.DataPageHeader.Valid, format.IndexPage: h.IndexPageHeader.Valid,
+		format.DictionaryPage: h.DictionaryPageHeader.Valid, format.DataPageV2: h.DataPageHeaderV2.Valid,
+	}
+	known := h.Type >= 0 && int(h.Type) < len(has) && h.Type != format.IndexPage // which nobody writes
+	for t, is := range has {
+		known = known && is == (format.PageType(t) == h.Type)
+	}
+	if !known {
+		return fmt.Errorf("a page of type %d whose header is not of that type alone", h.Type)
+	}
+	return nil
+}
+
 func isDictionary(e format.Encoding) bool { return e == plainDictionary || e == format.RLEDictionary }
 
 // beginsWithRow returns an error for a page of lists, whose contents begin at an offset, that
 // begins inside a row: a batch would have lists in two pieces.
 func (c *check) beginsWithRow(h *format.PageHeader, at int64) error {
 	v := &h.DataPageHeaderV2.V
-	if !h.DataPageHeaderV2.Valid || v.NumValues == 0 || c.MaxRep > 1 {
+	if h.Type != format.DataPageV2 || v.NumValues == 0 || c.MaxRep > 1 {
 		return nil
 	}
 	levels := make([]byte, min(16, v.RepetitionLevelsByteLength))
