@@ -8,7 +8,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/audit/internal/stated"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -31,7 +30,7 @@ type comparison struct {
 	both      []policyPair              // policies that both runs have, as the later run lists them
 	at        map[records.PolicyKey]int // their indices in both; negative for those of the earlier run alone
 	earlier   []records.Policy          // those of the earlier run
-	files     stated.Files
+	files     filePair
 	groupsFor map[string]bool // tokens, in lower case, whose groups agents of the registry follow
 	coarse    bool            // signals are compared for whole files
 	proven    bool            // the rows cover every agent and path whose verdict may differ
@@ -104,7 +103,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
 	c.gone = a != nil && b != nil && a.Digest != "" && b.Digest == ""
-	c.files = stated.New(&p.rows, c.d.names, c.d.runs[0].Registry, c.d.runs[1].Registry)
+	c.files = newFilePair(&p.rows, c.d.names, c.d.runs[0].Registry, c.d.runs[1].Registry)
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:

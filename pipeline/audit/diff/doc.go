@@ -22,9 +22,7 @@
 //
 // The kind rules compares by meaning: package meaning parses the bodies of a pair, or
 // rebuilds the files from the tables groups and rules, and finds a path on which they
-// differ. Package stated compares what both files state about use, the signals, and in
-// whose words they differ. Package expect checks each pair and each row against what the
-// user expects.
+// differ. Package expect checks each pair and each row against what the user expects.
 //
 // Package change says how to add a kind of change.
 //
@@ -36,9 +34,10 @@
 //	compare.go    the rows of a pair: reachability, classes, outcome, redirect, sitemaps, text
 //	verdicts.go   verdicts
 //	groups.go     groups and crawl delays
-//	signals.go    signals
+//	signals.go    signals, by agent, field, path and key
 //	rules.go      rules
 //	preferences.go  preferences about use
+//	stated.go     what both files state about use, and in which lines
 //	words.go     whose words a change is
 //	answers.go    what hosts answer to identities, for robots.txt and for a page
 //	documents.go  which documents of consent hosts have, and what these state

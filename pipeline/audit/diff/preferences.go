@@ -96,17 +96,17 @@ func (c *comparison) preferenceRow(two [2]records.Policy, use usage.Use) *schema
 	if same && (after != robots.StancePartial.String() || !slices.Contains(c.d.tables, records.Preferences)) {
 		return nil
 	}
-	question := c.files.About(two, use)
+	question := c.files.about(two, use)
 	if same {
-		if c.files.Alike(question) {
+		if c.files.sameBasis(question) {
 			return nil
 		}
 		row.After = new(change.RulesUndecided)
 	}
 	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
-	row.LineBefore, row.LineAfter = c.files.Lines(question, before, after)
+	row.LineBefore, row.LineAfter = c.files.lines(question, before, after)
 	c.setWords(row)
-	if template, known := c.files.Words(question); known {
+	if template, known := c.files.words(question); known {
 		row.Template = template
 	}
 	return row

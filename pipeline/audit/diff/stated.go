@@ -1,7 +1,8 @@
-package stated
+package diff
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,70 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 )
+
+// What two files of a host state to an agent, beside the paths that they close: about use,
+// in which lines, and in whose words. A statement is for an agent if its group names the
+// agent, or if a policy token binds the agent. What two files state about a use may differ
+// in its lines although the words of the tables are the same, and thousands of agents may
+// follow the same groups: each question is answered once for all of them.
+
+// A filePair holds the files of a host in two runs, before and after.
+type filePair struct {
+	names *records.Names
+	of    [2]file
+	alike map[aboutUse]bool // once asked for
+}
+
+// newFilePair returns the files that rows of two runs show. names has the texts of these rows.
+func newFilePair(rows *[2]records.Rows, names *records.Names, before, after *past.Registry) filePair {
+	return filePair{names: names, of: [2]file{{rows: &rows[0], registry: before}, {rows: &rows[1], registry: after}}}
+}
+
+// aboutUse asks both files what they state about a use. It is one question for all agents
+// that follow the same groups and that the same policy tokens bind.
+type aboutUse [2]asked
+
+// about returns the question what the files state about a use to the agent of two rows of
+// policies.
+func (f *filePair) about(two [2]records.Policy, use usage.Use) (q aboutUse) {
+	agent := f.names.Text(two[1].Agent)
+	for i := range f.of {
+		of := &f.of[i]
+		q[i] = asked{of.set(f.names.Optional(two[i].Group)), of.tokensBinding(agent), use.String()}
+	}
+	return q
+}
+
+// sameBasis reports whether what both files state rests on the same.
+func (f *filePair) sameBasis(q aboutUse) bool {
+	alike, known := f.alike[q]
+	if !known {
+		if f.alike == nil {
+			f.alike = make(map[aboutUse]bool)
+		}
+		alike = maps.Equal(f.of[0].basis(q[0]), f.of[1].basis(q[1]))
+		f.alike[q] = alike
+	}
+	return alike
+}
+
+// lines returns the first line of each file that says what a stance before and after is:
+// of one that depends on the path, the first that says anything. It is nil if none does.
+func (f *filePair) lines(q aboutUse, stanceBefore, stanceAfter string) (before, after *int32) {
+	return f.of[0].line(q[0], stanceBefore), f.of[1].line(q[1], stanceAfter)
+}
+
+// words returns the template in whose words the answers differ, nil for the files' own.
+// known is false if no line shows it: none states what a policy token says by the rules
+// for *.
+func (f *filePair) words(q aboutUse) (template *string, known bool) {
+	return changedIn(f.of[0].stated(q[0], &f.of[1]), f.of[1].stated(q[1], &f.of[0]))
+}
+
+// groupWords does the same for the groups that decide by two rows of policies.
+func (f *filePair) groupWords(two [2]records.Policy) (template *string, known bool) {
+	return changedIn(f.of[0].changed(f.names, two[0], &f.of[1]), f.of[1].changed(f.names, two[1], &f.of[0]))
+}
 
 // A file is what the tables of a run show of a file.
 type file struct {

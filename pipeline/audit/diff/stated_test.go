@@ -1,4 +1,4 @@
-package stated
+package diff
 
 import (
 	"fmt"
@@ -21,15 +21,15 @@ func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 		}
 	}
 	names := new(records.Names)
-	files := Files{names: names, of: [2]file{of("/x"), of("/y")}}
+	files := filePair{names: names, of: [2]file{of("/x"), of("/y")}}
 	for _, row := range []struct {
 		token     string
 		alike     bool
 		questions int
 	}{{"a", false, 1}, {"b", false, 1}, {"C", false, 2}, {"none", true, 3}} {
 		policy := records.Policy{Agent: names.ID(row.token), Group: names.ID(row.token) + 1}
-		q := files.About([2]records.Policy{policy, policy}, usage.Search)
-		if got := files.Alike(q); got != row.alike || len(files.alike) != row.questions {
+		q := files.about([2]records.Policy{policy, policy}, usage.Search)
+		if got := files.sameBasis(q); got != row.alike || len(files.alike) != row.questions {
 			t.Errorf("%s: alike %v after %d questions, want %v after %d", row.token, got, len(files.alike), row.alike, row.questions)
 		}
 	}
