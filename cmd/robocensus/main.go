@@ -2,7 +2,7 @@
 // makes Parquet tables that say what each host's robots.txt answered, what
 // it contains, and what each agent may fetch.
 //
-// Each command is a file of this package, or a package in cmd/internal (run, demo, check,
+// Each command is a file of this package, or a package in cmd/internal (run, check,
 // show, series, diffs), and is listed in [commands]. It turns flags into the configuration
 // of a package below, and package exit turns that package's errors into exit codes.
 // Package pipeline runs a census: see its comment for the way from a list of hosts to
@@ -46,7 +46,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/demo"
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/run"
@@ -85,7 +84,7 @@ func commands() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Make a census", []*cobra.Command{run.Command(), run.PlanCommand(), demo.Command()}},
+		{"Make a census", []*cobra.Command{run.Command(), run.PlanCommand(), demoCommand()}},
 		{"Ask about one policy", []*cobra.Command{check.Command(), check.CompareCommand()}},
 		{"Read what a census has found", reads},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},

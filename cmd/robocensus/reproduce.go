@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/demo"
 	"github.com/robocensus/robocensus/cmd/internal/run"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -143,7 +142,7 @@ func (r *reproduction) run(ctx context.Context) error {
 		}
 		return fmt.Errorf("%w; its files match their checksums", err)
 	}
-	scratch, err := demo.TemporaryFolder("robocensus-reproduce-*")
+	scratch, err := temporaryFolder("robocensus-reproduce-*")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"bytes"
@@ -134,16 +134,16 @@ func (w *demoWeb) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	for _, c := range host {
 		delay = 10*time.Millisecond + (delay*31+time.Duration(c)*time.Millisecond)%(64*time.Millisecond)
 	}
-	if !pause(r.Context(), delay) {
+	if !wait(r.Context(), delay) {
 		return
 	}
 	switch {
 	case f.Reset != "":
-		raw(out, func(c *net.TCPConn) { c.SetLinger(0) })
+		answerRaw(out, func(c *net.TCPConn) { c.SetLinger(0) })
 	case f.Hang != "":
 		<-r.Context().Done()
 	case f.Garbage:
-		raw(out, func(c *net.TCPConn) { c.Write(append(bytes.Repeat([]byte{0xf1}, 256), "\r\n\r\n"...)) })
+		answerRaw(out, func(c *net.TCPConn) { c.Write(append(bytes.Repeat([]byte{0xf1}, 256), "\r\n\r\n"...)) })
 	default:
 		f.answer(out, r, host, body, found, n)
 	}
@@ -195,14 +195,14 @@ func (f *demoFault) answer(out http.ResponseWriter, r *http.Request, host string
 	}
 	switch {
 	case f.Version == "1.0":
-		raw(out, func(c *net.TCPConn) {
+		answerRaw(out, func(c *net.TCPConn) {
 			fmt.Fprintf(c, "HTTP/1.0 %d %s\r\n", status, http.StatusText(status))
 			h.Write(c)
 			fmt.Fprintf(c, "\r\n%s", body)
 		})
 		return
 	case f.Framing == "bad_chunk":
-		raw(out, func(c *net.TCPConn) {
+		answerRaw(out, func(c *net.TCPConn) {
 			fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nTransfer-Encoding: chunked\r\n", status, http.StatusText(status))
 			h.Write(c)
 			half := body[:len(body)/2]
@@ -220,7 +220,7 @@ func (f *demoFault) answer(out http.ResponseWriter, r *http.Request, host string
 		flush()
 		panic(http.ErrAbortHandler)
 	case f.Drip.Every > 0:
-		for len(body) > 0 && pause(r.Context(), f.Drip.Every) {
+		for len(body) > 0 && wait(r.Context(), f.Drip.Every) {
 			piece := body[:min(len(body), f.Drip.Bytes)]
 			out.Write(piece)
 			flush()
@@ -234,8 +234,8 @@ func (f *demoFault) answer(out http.ResponseWriter, r *http.Request, host string
 	}
 }
 
-// raw writes to the connection itself, past net/http, and closes it.
-func raw(out http.ResponseWriter, write func(*net.TCPConn)) {
+// answerRaw writes to the connection itself, past net/http, and closes it.
+func answerRaw(out http.ResponseWriter, write func(*net.TCPConn)) {
 	conn, _, err := out.(http.Hijacker).Hijack()
 	if err != nil {
 		return
@@ -244,8 +244,8 @@ func raw(out http.ResponseWriter, write func(*net.TCPConn)) {
 	conn.Close()
 }
 
-// pause waits and reports whether the client is still there.
-func pause(ctx context.Context, d time.Duration) bool {
+// wait waits and reports whether the client is still there.
+func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true

@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ import (
 // The demo's own small server answers as the farm does with the same files, twice
 // over: the second answer of some hosts is another one. A key of a fault that the demo
 // does not know would show here.
-func TestDemoWebAnswersAsTheFarm(t *testing.T) {
+func TestDemoWebAnswersAsTheFarm_NoRace(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Sub(testdata.Demo, "demo")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestDemoWebAnswersAsTheFarm(t *testing.T) {
 	}
 	defer web.Close()
 
-	const folder = "../../../testdata/demo"
+	const folder = "../../testdata/demo"
 	config := farm.Config{}
 	config.Hosts, err = farm.LoadFS(os.DirFS(folder + "/hosts"))
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package demo has the command demo: a census of a small web that it serves itself.
-package demo
+package main
 
 import (
 	"bytes"
@@ -24,7 +23,7 @@ well-behaved and broken ones, which this process serves on loopback. It needs no
 network and no configuration. It takes the flags of run, so you can try
 --profile google,google-2012 or --agents FILE.`
 
-func Command() *cobra.Command {
+func demoCommand() *cobra.Command {
 	f := run.New()
 	for _, name := range settings.NotOf("demo") {
 		f.Set.MarkHidden(name)
@@ -35,14 +34,14 @@ func Command() *cobra.Command {
 			if err := cli.CheckNoMore(args, 0); err != nil {
 				return err
 			}
-			return demo(c.Context(), f, c.OutOrStdout(), c.ErrOrStderr())
+			return runDemo(c.Context(), f, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.AddTo(c)
 	return c
 }
 
-func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err error) {
+func runDemo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err error) {
 	if err := f.ApplyConfig(ctx); err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	folder, err := TemporaryFolder("robocensus-demo-")
+	folder, err := temporaryFolder("robocensus-demo-")
 	if err != nil {
 		return fmt.Errorf("create a folder for the demo's list of hosts: %w", err)
 	}
@@ -97,9 +96,9 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 	return f.Execute(ctx, c, stdout, stderr)
 }
 
-// TemporaryFolder makes a folder for temporary files: in the working folder where the
+// temporaryFolder makes a folder for temporary files: in the working folder where the
 // machine has none for them, as a container of this binary alone.
-func TemporaryFolder(pattern string) (string, error) {
+func temporaryFolder(pattern string) (string, error) {
 	in := os.TempDir()
 	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
 		in = "."
