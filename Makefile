@@ -145,7 +145,7 @@ bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, be
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./robots/dialect ./robots/portable ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus ./cmd/internal/check
-	$(GO) test -run '^$$' -bench . ./sink ./sink/internal/concat
+	$(GO) test -run '^$$' -bench . ./sink
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -35,14 +34,14 @@ func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []journ
 			return new(Segment).table(table).join(ctx, w, from, parts)
 		}
 	}
-	return concat.Write(w, func(yield func(concat.File, error) bool) {
+	return concatenate(w, func(yield func(namedFile, error) bool) {
 		for _, p := range parts {
 			f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
 			if err != nil {
-				yield(concat.File{}, err)
+				yield(namedFile{}, err)
 				return
 			}
-			more := yield(concat.File{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
+			more := yield(namedFile{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
 			f.Close()
 			if !more {
 				return

@@ -162,7 +162,7 @@ func (o *output) copyTables(ctx context.Context, from store.Store, of func(table
 }
 
 // Bounds of a part of a shard, or of a segment of several pieces: bytes, unless a single part
-// has more, the parts that it is made of, and row groups, whose descriptions concat.Write and
+// has more, the parts that it is made of, and row groups, whose descriptions concatenate and
 // readers hold in memory.
 const (
 	maxPartBytes   = 1 << 30

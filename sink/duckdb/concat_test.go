@@ -12,7 +12,7 @@ import (
 func TestJoinedParts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := exec.Command("go", "test", "-count=1", "-run", "^TestRows$", "./sink/internal/concat", "-args", "-keep", dir)
+	files := exec.Command("go", "test", "-count=1", "-run", "^TestConcatenatedRows_NoRace$", "./sink", "-args", "-keep", dir)
 	files.Dir = "../.."
 	files.Env = append(files.Environ(), "CGO_ENABLED=0")
 	if text, err := files.CombinedOutput(); err != nil {

@@ -1,4 +1,4 @@
-package concat_test
+package sink
 
 import (
 	"bytes"
@@ -11,14 +11,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// BenchmarkWrite joins 49 files, as many as a shard of 100,000 hosts has segments,
+// BenchmarkConcatenate joins 49 files, as many as a shard of 100,000 hosts has segments,
 // and says how many times as long that takes as to copy them one after the other.
 // Small files are fetches of 2,048 hosts; large ones are bodies.
-func BenchmarkWrite(b *testing.B) {
+func BenchmarkConcatenate(b *testing.B) {
 	random := rand.NewChaCha8([32]byte{})
 	var fetches []schema.Fetch
 	var bodies []schema.Body
@@ -72,9 +71,9 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(name+"/concat", func(b *testing.B) {
 			b.ReportAllocs()
 			joining := seconds(b, func(out io.Writer) {
-				must(b, concat.Write(out, func(yield func(concat.File, error) bool) {
+				must(b, concatenate(out, func(yield func(namedFile, error) bool) {
 					each(func(f *os.File) bool {
-						return yield(concat.File{Name: f.Name(), ReaderAt: f, Size: int64(len(content))}, nil)
+						return yield(namedFile{Name: f.Name(), ReaderAt: f, Size: int64(len(content))}, nil)
 					})
 				}))
 			})

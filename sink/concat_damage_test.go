@@ -1,4 +1,4 @@
-package concat_test
+package sink
 
 import (
 	"bytes"
@@ -14,30 +14,29 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// small returns a file of few bytes with all that a part has: several row groups,
+// smallFile returns a file of few bytes with all that a part has: several row groups,
 // lists, nulls, dictionaries, a Bloom filter, page indexes, metadata.
-func small(t testing.TB) []byte {
+func smallFile(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	status := int32(404)
-	rows := []row{{1, "a", nil}, {2, "b", []schema.Hop{{URL: "u", Status: &status}, {URL: "v"}}}, {3, "c", nil}}
+	rows := []smallRow{{1, "a", nil}, {2, "b", []schema.Hop{{URL: "u", Status: &status}, {URL: "v"}}}, {3, "c", nil}}
 	must(t, parquet.Write(&out, rows, parquet.MaxRowsPerRowGroup(2), parquet.KeyValueMetadata("k", "v"), parquet.CreatedBy("x", "y", "z"),
 		parquet.BloomFilters(parquet.SplitBlockFilter(10, "host"))))
 	return out.Bytes()
 }
 
-type row struct {
+type smallRow struct {
 	Seq  int64        `parquet:"seq"`
 	Host string       `parquet:"host,dict"`
 	Hops []schema.Hop `parquet:"hops,list"`
 }
 
-func TestErrors(t *testing.T) {
-	good := small(t)
+func TestConcatenateErrors_NoRace(t *testing.T) {
+	good := smallFile(t)
 	other := func(rows any) []byte {
 		var out bytes.Buffer
 		w := parquet.NewWriter(&out)
@@ -65,7 +64,7 @@ func TestErrors(t *testing.T) {
 		{"put in", [][]byte{slices.Insert(bytes.Clone(good), 100, 'x')}, "concatenate part 0: bytes "},
 	} {
 		var out bytes.Buffer
-		err := concat.Write(&out, files(test.parts...))
+		err := concatenate(&out, partFiles(test.parts...))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
@@ -77,12 +76,12 @@ func TestErrors(t *testing.T) {
 
 // A file with bytes that its footer does not name, or names twice, is not copied: a
 // reader of the output would miss them.
-func TestEachByteOnce(t *testing.T) {
-	good := small(t)
+func TestConcatenateEachByteOnce_NoRace(t *testing.T) {
+	good := smallFile(t)
 	footer := len(good) - 8 - int(binary.LittleEndian.Uint32(good[len(good)-8:]))
-	index := int(opened(t, good).Metadata().RowGroups[0].Columns[0].ColumnIndexOffset)
+	index := int(openParquet(t, good).Metadata().RowGroups[0].Columns[0].ColumnIndexOffset)
 	between := func(from, to int) string { return fmt.Sprintf("bytes %d to %d are not covered exactly once", from, to) }
-	second := int(opened(t, good).Metadata().RowGroups[0].Columns[1].MetaData.DictionaryPageOffset)
+	second := int(openParquet(t, good).Metadata().RowGroups[0].Columns[1].MetaData.DictionaryPageOffset)
 	for _, test := range []struct {
 		name   string
 		change func(m *format.FileMetaData)
@@ -109,43 +108,43 @@ func TestEachByteOnce(t *testing.T) {
 			}
 		}, between(index, footer)},
 	} {
-		m := opened(t, good).Metadata()
+		m := openParquet(t, good).Metadata()
 		test.change(m)
 		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 		must(t, err)
 		bad := slices.Concat(good[:footer], encoded, binary.LittleEndian.AppendUint32(nil, uint32(len(encoded))), []byte("PAR1"))
-		if err := concat.Write(io.Discard, files(good, bad)); !strings.Contains(fmt.Sprint(err), test.want) {
+		if err := concatenate(io.Discard, partFiles(good, bad)); !strings.Contains(fmt.Sprint(err), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
 	}
 }
 
-// Files may have more row groups together than an ordinal counts; Write says so.
-func TestManyRowGroups(t *testing.T) {
+// Files may have more row groups together than an ordinal counts; concatenate says so.
+func TestConcatenateManyRowGroups_NoRace(t *testing.T) {
 	var out bytes.Buffer
 	must(t, parquet.Write(&out, make([]schema.Sitemap, 1000), parquet.MaxRowsPerRowGroup(1)))
 	parts := slices.Repeat([][]byte{out.Bytes()}, 33)
-	f := opened(t, joined(t, parts[:2]...))
+	f := openParquet(t, concatenated(t, parts[:2]...))
 	if n := len(f.RowGroups()); n != 2000 || f.Metadata().RowGroups[1999].Ordinal != 1999 {
 		t.Errorf("%d row groups, want 2000", n)
 	}
-	if err := concat.Write(io.Discard, files(parts...)); !strings.Contains(fmt.Sprint(err), "there are more than 32767 row groups: write several files") {
+	if err := concatenate(io.Discard, partFiles(parts...)); !strings.Contains(fmt.Sprint(err), "there are more than 32767 row groups: write several files") {
 		t.Error(err)
 	}
 }
 
 // Every truncation of a file is an error, and so is a file that shrinks while it is
 // read.
-func TestTruncated(t *testing.T) {
-	good := small(t)
+func TestConcatenateTruncated_NoRace(t *testing.T) {
+	good := smallFile(t)
 	for n := range good {
-		if err := concat.Write(io.Discard, files(good, good[:n])); err == nil {
+		if err := concatenate(io.Discard, partFiles(good, good[:n])); err == nil {
 			t.Errorf("the first %d of %d bytes are accepted", n, len(good))
 		}
-		shrunk := func(yield func(concat.File, error) bool) {
-			yield(concat.File{Name: "shrunk", ReaderAt: hole{bytes.NewReader(good), int64(n)}, Size: int64(len(good))}, nil)
+		shrunk := func(yield func(namedFile, error) bool) {
+			yield(namedFile{Name: "shrunk", ReaderAt: hole{bytes.NewReader(good), int64(n)}, Size: int64(len(good))}, nil)
 		}
-		if err := concat.Write(io.Discard, shrunk); err == nil {
+		if err := concatenate(io.Discard, shrunk); err == nil {
 			t.Errorf("a file that lacks byte %d is accepted", n)
 		}
 	}
@@ -166,27 +165,27 @@ func (h hole) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // Errors of files and of the writer come back.
-func TestErrorsOfOthers(t *testing.T) {
+func TestConcatenateErrorsOfOthers_NoRace(t *testing.T) {
 	own := errors.New("own")
-	if err := concat.Write(io.Discard, func(yield func(concat.File, error) bool) { yield(concat.File{}, own) }); err != own {
+	if err := concatenate(io.Discard, func(yield func(namedFile, error) bool) { yield(namedFile{}, own) }); err != own {
 		t.Error(err)
 	}
-	good := small(t)
-	whole := int64(len(joined(t, good, good)))
+	good := smallFile(t)
+	whole := int64(len(concatenated(t, good, good)))
 	for room := int64(0); room < whole; room += 5 {
-		if err := concat.Write(&full{room, own}, files(good, good)); !errors.Is(err, own) {
+		if err := concatenate(&fullDisk{room, own}, partFiles(good, good)); !errors.Is(err, own) {
 			t.Errorf("after %d bytes: %v", room, err)
 		}
 	}
 }
 
-// full is a disk with room for a number of bytes.
-type full struct {
+// fullDisk is a disk with room for a number of bytes.
+type fullDisk struct {
 	room int64
 	err  error
 }
 
-func (f *full) Write(p []byte) (int, error) {
+func (f *fullDisk) Write(p []byte) (int, error) {
 	if f.room -= int64(len(p)); f.room < 0 {
 		return 0, f.err
 	}

@@ -1,4 +1,4 @@
-package concat_test
+package sink
 
 import (
 	"bytes"
@@ -19,8 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -29,48 +27,41 @@ import (
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// files yields contents under the names part 0, part 1 and so on.
-func files(contents ...[]byte) iter.Seq2[concat.File, error] {
-	return func(yield func(concat.File, error) bool) {
+// partFiles yields contents under the names part 0, part 1 and so on.
+func partFiles(contents ...[]byte) iter.Seq2[namedFile, error] {
+	return func(yield func(namedFile, error) bool) {
 		for i, content := range contents {
-			if !yield(concat.File{Name: fmt.Sprint("part ", i), ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, nil) {
+			if !yield(namedFile{Name: fmt.Sprint("part ", i), ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func joined(t testing.TB, contents ...[]byte) []byte {
+func concatenated(t testing.TB, contents ...[]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	must(t, concat.Write(&out, files(contents...)))
+	must(t, concatenate(&out, partFiles(contents...)))
 	return out.Bytes()
 }
 
-func opened(t testing.TB, content []byte) *parquet.File {
+func openParquet(t testing.TB, content []byte) *parquet.File {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
 	return f
 }
 
-var keep = flag.String("keep", "", "folder for the files of TestRows: of each table its parts and what they become")
+var keep = flag.String("keep", "", "folder for the files of TestConcatenatedRows_NoRace: of each table its parts and what they become")
 
 var (
 	made     sync.Once
 	theParts map[string][][]byte
 )
 
-// runs returns the parts of all tables of a run, by table. Of segment 0, verdicts has
+// tableParts returns the parts of all tables of a run, by table. Of segment 0, verdicts has
 // two row groups; segment 2 has no rows.
-func runs(t testing.TB) map[string][][]byte {
+func tableParts(t testing.TB) map[string][][]byte {
 	t.Helper()
 	made.Do(func() { theParts = makeParts(t) })
 	return theParts
@@ -79,7 +70,7 @@ func runs(t testing.TB) map[string][][]byte {
 func makeParts(t testing.TB) map[string][][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", ToolVersion: "v1", Tables: schema.TableNames, Profiles: []string{"google"}})
+	run, err := Create(dir, journal.Plan{Run: "r", ToolVersion: "v1", Tables: schema.TableNames, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	parts := make(map[string][][]byte)
@@ -87,7 +78,7 @@ func makeParts(t testing.TB) map[string][][]byte {
 		s, err := run.Segment(segment)
 		must(t, err)
 		for host := range hosts {
-			write(t, s, fmt.Sprintf("h%d.s%d.example", host, segment), int64(1000*segment+host))
+			writeHost(t, s, fmt.Sprintf("h%d.s%d.example", host, segment), int64(1000*segment+host))
 		}
 		must(t, s.Commit())
 		for _, table := range schema.TableNames {
@@ -101,8 +92,8 @@ func makeParts(t testing.TB) map[string][][]byte {
 	return parts
 }
 
-// write writes rows of a host to all tables, with nulls and empty lists.
-func write(t testing.TB, s *sink.Segment, host string, seq int64) {
+// writeHost writes rows of a host to all tables, with nulls and empty lists.
+func writeHost(t testing.TB, s *Segment, host string, seq int64) {
 	some, origin := seq%3 == 0, "https://"+host
 	maybe := func(text string) *string {
 		if some {
@@ -133,7 +124,7 @@ func write(t testing.TB, s *sink.Segment, host string, seq int64) {
 // rowsOf reads all rows with parquet-go.
 func rowsOf(t testing.TB, content []byte) (rows []parquet.Row) {
 	t.Helper()
-	for _, g := range opened(t, content).RowGroups() {
+	for _, g := range openParquet(t, content).RowGroups() {
 		r := g.Rows()
 		buffer := make([]parquet.Row, 500)
 		for {
@@ -175,11 +166,11 @@ func equalRows(a, b parquet.Row) bool {
 
 // The output has the rows of all parts in their order, for parquet-go and for
 // arrow-go, and their row groups.
-func TestRows(t *testing.T) {
-	for table, parts := range runs(t) {
+func TestConcatenatedRows_NoRace(t *testing.T) {
+	for table, parts := range tableParts(t) {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
-			out := joined(t, parts...)
+			out := concatenated(t, parts...)
 			if *keep != "" {
 				must(t, os.WriteFile(filepath.Join(*keep, table+".parquet"), out, 0o666))
 				for i, part := range parts {
@@ -193,7 +184,7 @@ func TestRows(t *testing.T) {
 			for _, part := range parts {
 				want = append(want, rowsOf(t, part)...)
 				wantText = append(wantText, arrowRows(t, part)...)
-				groups, bytes = groups+len(opened(t, part).RowGroups()), bytes+len(part)
+				groups, bytes = groups+len(openParquet(t, part).RowGroups()), bytes+len(part)
 			}
 			if got := rowsOf(t, out); !slices.EqualFunc(want, got, equalRows) {
 				t.Errorf("parquet-go reads other rows: %d, want %d", len(got), len(want))
@@ -201,7 +192,7 @@ func TestRows(t *testing.T) {
 			if got := arrowRows(t, out); !slices.Equal(wantText, got) {
 				t.Errorf("arrow-go reads other rows: %d, want %d", len(got), len(wantText))
 			}
-			if n := len(opened(t, out).RowGroups()); n != groups {
+			if n := len(openParquet(t, out).RowGroups()); n != groups {
 				t.Errorf("%d row groups, want %d", n, groups)
 			}
 			if len(out) > bytes {
@@ -212,10 +203,10 @@ func TestRows(t *testing.T) {
 }
 
 // Bloom filters answer for their own row group.
-func TestBloomFilters(t *testing.T) {
-	parts := runs(t)
+func TestConcatenatedBloomFilters_NoRace(t *testing.T) {
+	parts := tableParts(t)
 	for _, table := range []string{"verdicts", "fetches"} {
-		f := opened(t, joined(t, parts[table]...))
+		f := openParquet(t, concatenated(t, parts[table]...))
 		column, _ := f.Schema().Lookup("host")
 		var hosts []map[string]bool
 		for _, g := range f.RowGroups() {
@@ -269,7 +260,7 @@ func TestBloomFilters(t *testing.T) {
 
 // A reader that seeks a row by the page index finds it, and bounds of pages and row
 // groups are those of the parts.
-func TestPageIndexes(t *testing.T) {
+func TestConcatenatedPageIndexes_NoRace(t *testing.T) {
 	rows := make([]schema.Fetch, 2000)
 	for i := range rows {
 		rows[i] = schema.Fetch{Seq: int64(i), Host: fmt.Sprint("h", i), Hops: make([]schema.Hop, i%3)}
@@ -280,10 +271,10 @@ func TestPageIndexes(t *testing.T) {
 		must(t, parquet.Write(&out, rows[:n], parquet.MaxRowsPerRowGroup(500), parquet.PageBufferSize(256)))
 		parts, rows = append(parts, out.Bytes()), rows[n:]
 	}
-	f := opened(t, joined(t, parts...))
+	f := openParquet(t, concatenated(t, parts...))
 	var before []parquet.RowGroup
 	for _, part := range parts {
-		before = append(before, opened(t, part).RowGroups()...)
+		before = append(before, openParquet(t, part).RowGroups()...)
 	}
 	if len(before) != 6 || len(f.RowGroups()) != 6 {
 		t.Fatalf("%d row groups, then %d", len(before), len(f.RowGroups()))
@@ -335,25 +326,25 @@ func TestPageIndexes(t *testing.T) {
 
 // One file alone stays as it is, byte for byte, and it does not matter in how many
 // steps files are joined.
-func TestSameBytes(t *testing.T) {
-	for table, parts := range runs(t) {
-		if one := joined(t, parts[0]); !bytes.Equal(one, parts[0]) {
+func TestConcatenatedBytesAreTheSame_NoRace(t *testing.T) {
+	for table, parts := range tableParts(t) {
+		if one := concatenated(t, parts[0]); !bytes.Equal(one, parts[0]) {
 			t.Errorf("%s: one part becomes other bytes", table)
 		}
 		if len(parts) == 1 {
 			continue
 		}
-		if !bytes.Equal(joined(t, parts...), joined(t, joined(t, parts[:2]...), joined(t, parts[2:]...))) {
+		if !bytes.Equal(concatenated(t, parts...), concatenated(t, concatenated(t, parts[:2]...), concatenated(t, parts[2:]...))) {
 			t.Errorf("%s: joined in two steps, the bytes are others", table)
 		}
 	}
 }
 
 // Files without rows add nothing. Only such files give one without rows.
-func TestFilesWithoutRows(t *testing.T) {
+func TestConcatenateFilesWithoutRows_NoRace(t *testing.T) {
 	empty, err := schema.EmptyPart("fetches")
 	must(t, err)
-	out := joined(t, empty, empty, empty)
+	out := concatenated(t, empty, empty, empty)
 	if !bytes.Equal(out, empty) {
 		t.Error("three files without rows become other bytes than one")
 	}
@@ -368,13 +359,13 @@ func TestFilesWithoutRows(t *testing.T) {
 
 // Metadata and the name of the writer are those of the first file, as when another
 // version resumes a run.
-func TestMetadataIsThatOfTheFirst(t *testing.T) {
+func TestConcatenatedMetadataIsThatOfTheFirst_NoRace(t *testing.T) {
 	made := func(version string) []byte {
 		var out bytes.Buffer
 		must(t, parquet.Write(&out, []schema.Rule{{Seq: 1}}, parquet.CreatedBy("robocensus", version, ""), parquet.KeyValueMetadata("version", version)))
 		return out.Bytes()
 	}
-	f := opened(t, joined(t, made("v1"), made("v2")))
+	f := openParquet(t, concatenated(t, made("v1"), made("v2")))
 	if v, _ := f.Lookup("version"); v != "v1" || !strings.Contains(f.Metadata().CreatedBy, "v1") {
 		t.Errorf("version %q, by %q", v, f.Metadata().CreatedBy)
 	}

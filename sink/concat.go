@@ -1,20 +1,4 @@
-// Package concat makes one Parquet file of many, with their row groups as they are.
-//
-// The bytes of a file's column chunks and Bloom filters are copied as one block, so
-// each offset into them moves by the same distance. The column indexes and offset
-// indexes of all files follow the blocks, as readers expect them, and then one
-// footer. Nothing is decoded but the footers and offset indexes, which hold the
-// offsets.
-//
-// parquet-go 0.32 can copy a row group too, but decodes and encodes it again if a Bloom
-// filter does not have the size for its number of values (those of package shred have
-// the size for distinct values), and takes a source that ends early for whole.
-// arrow-go has no way to copy encoded pages.
-//
-// The files are those of package sink, whose digests the caller has compared. [Write]
-// checks that what a footer names covers each byte of the file once, so that nothing is
-// lost if a writer puts something there that this package does not know.
-package concat
+package sink
 
 import (
 	"cmp"
@@ -32,23 +16,40 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File is a file to concatenate.
-type File struct {
+// One Parquet file is made of many, with their row groups as they are.
+//
+// The bytes of a file's column chunks and Bloom filters are copied as one block, so
+// each offset into them moves by the same distance. The column indexes and offset
+// indexes of all files follow the blocks, as readers expect them, and then one
+// footer. Nothing is decoded but the footers and offset indexes, which hold the
+// offsets.
+//
+// parquet-go 0.32 can copy a row group too, but decodes and encodes it again if a Bloom
+// filter does not have the size for its number of values (those of package shred have
+// the size for distinct values), and takes a source that ends early for whole.
+// arrow-go has no way to copy encoded pages.
+//
+// The files are parts, whose digests the caller has compared. What a footer names must
+// cover each byte of the file once, so that nothing is lost if a writer puts something
+// there that this code does not know.
+
+// A namedFile is a file to concatenate.
+type namedFile struct {
 	Name string // for errors
 	io.ReaderAt
 	Size int64
 }
 
-const magic = "PAR1"
+const parquetMagic = "PAR1"
 
 const (
 	// maxGroups is the most row groups of a file: their ordinal has 16 bits.
 	maxGroups = math.MaxInt16
 
-	bufferBytes = 256 << 10
+	copyBytes = 256 << 10
 )
 
-// Write writes to w one Parquet file with the row groups of all files, in their
+// concatenate writes to w one Parquet file with the row groups of all files, in their
 // order. The files must have the same schema. Key-value metadata and the name of the
 // writer are those of the first file. The same files give the same bytes, about as many
 // as the files have together.
@@ -56,11 +57,11 @@ const (
 // What the footers say of row groups stays in memory until the last file is copied,
 // about 1 KB a column chunk: the caller bounds their number.
 //
-// Write uses a file only until it takes the next one, so files can close each one
-// after yielding it. If files yields an error, Write returns it. After an error the
+// concatenate uses a file only until it takes the next one, so files can close each one
+// after yielding it. If files yields an error, concatenate returns it. After an error the
 // output has no footer, so that no reader takes it for a Parquet file.
-func Write(w io.Writer, files iter.Seq2[File, error]) error {
-	out := &output{w: w, buffer: make([]byte, bufferBytes)}
+func concatenate(w io.Writer, files iter.Seq2[namedFile, error]) error {
+	out := &concatenation{w: w, buffer: make([]byte, copyBytes)}
 	for f, err := range files {
 		if err != nil {
 			return err
@@ -75,8 +76,8 @@ func Write(w io.Writer, files iter.Seq2[File, error]) error {
 	return out.close()
 }
 
-// output is the file that Write makes.
-type output struct {
+// A concatenation is the file that concatenate makes.
+type concatenation struct {
 	w      io.Writer
 	at     int64 // bytes written
 	buffer []byte
@@ -93,7 +94,7 @@ type span struct{ from, to int64 }
 func (s span) length() int64 { return s.to - s.from }
 
 // add copies the chunks of a file and keeps the rest for close.
-func (o *output) add(f File) error {
+func (o *concatenation) add(f namedFile) error {
 	end, err := footerOf(f)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (o *output) add(f File) error {
 	groups := m.RowGroups
 	switch first := o.footer; {
 	case first == nil:
-		if err := o.write([]byte(magic)); err != nil {
+		if err := o.write([]byte(parquetMagic)); err != nil {
 			return err
 		}
 		o.first, o.footer = f.Name, m
@@ -129,7 +130,7 @@ func (o *output) add(f File) error {
 	for i := range groups {
 		g := &groups[i]
 		g.Ordinal = int16(len(o.footer.RowGroups))
-		move(&g.FileOffset, distance)
+		moveOffset(&g.FileOffset, distance)
 		for k := range g.Columns {
 			if err := o.addChunk(&g.Columns[k], indexes, data.to, distance); err != nil {
 				return err
@@ -145,8 +146,8 @@ func (o *output) add(f File) error {
 const tailBytes = 8
 
 // footerOf returns where the footer of a file begins.
-func footerOf(f File) (int64, error) {
-	if f.Size < int64(len(magic))+tailBytes {
+func footerOf(f namedFile) (int64, error) {
+	if f.Size < int64(len(parquetMagic))+tailBytes {
 		return 0, fmt.Errorf("%d bytes are too few for a Parquet file", f.Size)
 	}
 	var tail [tailBytes]byte
@@ -154,7 +155,7 @@ func footerOf(f File) (int64, error) {
 		return 0, fmt.Errorf("read the length of its footer: %w", err)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail[:]))
-	if length > f.Size-tailBytes-int64(len(magic)) {
+	if length > f.Size-tailBytes-int64(len(parquetMagic)) {
 		return 0, fmt.Errorf("a footer of %d bytes in a file of %d", length, f.Size)
 	}
 	return f.Size - tailBytes - length, nil
@@ -163,7 +164,7 @@ func footerOf(f File) (int64, error) {
 // dataOf returns where column chunks and Bloom filters are, which page indexes follow up
 // to the footer at end. It checks that all of them cover each byte once.
 func dataOf(m *format.FileMetaData, end int64) (span, error) {
-	data := span{int64(len(magic)), int64(len(magic))}
+	data := span{int64(len(parquetMagic)), int64(len(parquetMagic))}
 	var all []span
 	add := func(from, length int64) {
 		if length != 0 {
@@ -202,11 +203,11 @@ func dataOf(m *format.FileMetaData, end int64) (span, error) {
 
 // addChunk adds the page indexes of a chunk, which indexes holds from offset on, and
 // moves what the chunk and its pages say of their place.
-func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distance int64) error {
+func (o *concatenation) addChunk(c *format.ColumnChunk, indexes []byte, offset, distance int64) error {
 	m := &c.MetaData
 	for _, at := range []*int64{&c.FileOffset, &m.DataPageOffset, &m.IndexPageOffset, &m.DictionaryPageOffset,
 		&m.BloomFilterOffset} {
-		move(at, distance)
+		moveOffset(at, distance)
 	}
 	if n := int64(c.ColumnIndexLength); n > 0 {
 		index := indexes[c.ColumnIndexOffset-offset:][:n]
@@ -220,7 +221,7 @@ func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distanc
 			return fmt.Errorf("offset index: %w", err)
 		}
 		for i := range index.PageLocations {
-			move(&index.PageLocations[i].Offset, distance)
+			moveOffset(&index.PageLocations[i].Offset, distance)
 		}
 		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), &index)
 		if err != nil {
@@ -232,15 +233,15 @@ func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distanc
 	return nil
 }
 
-// move moves an offset; zero stands for none.
-func move(offset *int64, distance int64) {
+// moveOffset moves an offset; zero stands for none.
+func moveOffset(offset *int64, distance int64) {
 	if *offset != 0 {
 		*offset += distance
 	}
 }
 
 // close writes the page indexes and the footer.
-func (o *output) close() error {
+func (o *concatenation) close() error {
 	for _, g := range o.footer.RowGroups {
 		for k := range g.Columns {
 			c := &g.Columns[k]
@@ -256,7 +257,7 @@ func (o *output) close() error {
 	if err != nil {
 		return err
 	}
-	tail := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
+	tail := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), parquetMagic...)
 	for _, content := range [][]byte{o.columnIndexes, o.offsetIndexes, footer, tail} {
 		if err := o.write(content); err != nil {
 			return err
@@ -265,14 +266,14 @@ func (o *output) close() error {
 	return nil
 }
 
-func (o *output) write(content []byte) error {
+func (o *concatenation) write(content []byte) error {
 	n, err := o.w.Write(content)
 	o.at += int64(n)
 	return err
 }
 
 // copy copies a range of bytes of a file.
-func (o *output) copy(f File, s span) error {
+func (o *concatenation) copy(f namedFile, s span) error {
 	// A file as the writer would bring a buffer of its own.
 	w, r := struct{ io.Writer }{o.w}, io.NewSectionReader(f, s.from, s.length())
 	n, err := io.CopyBuffer(w, r, o.buffer)
