@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/configs/userfile/userfiletest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -24,7 +24,7 @@ func FuzzSamples(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		samples, err := registry.ParseSamples("file", text)
 		if err != nil {
-			userfiletest.CheckError(t, err, text)
+			pipelinetest.CheckUserError(t, err, text)
 			return
 		}
 		var list strings.Builder

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/configs/userfile/userfiletest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,7 +24,7 @@ func FuzzAgents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		agents, _, err := ParseAgents("file", file)
 		if err != nil {
-			userfiletest.CheckError(t, err, file)
+			pipelinetest.CheckUserError(t, err, file)
 			return
 		}
 		names := make(map[string]bool)

@@ -1,5 +1,4 @@
-// Package userfiletest checks the errors of package userfile in tests.
-package userfiletest
+package pipelinetest
 
 import (
 	"bytes"
@@ -10,9 +9,9 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 )
 
-// CheckError fails t unless err names the path "file" and a line that text has,
-// in one line of a user's words.
-func CheckError(t *testing.T, err error, text []byte) {
+// CheckUserError fails t unless err, of package userfile, names the path "file" and a line
+// that text has, in one line of a user's words.
+func CheckUserError(t *testing.T, err error, text []byte) {
 	t.Helper()
 	var input *userfile.Error
 	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(
