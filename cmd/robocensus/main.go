@@ -28,7 +28,7 @@
 //   - a figure of the report: a file in cmd/internal/report, and the sections of a page
 //     in its report.go
 //   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
-//     cmd/internal/report/trends/figures.go, its view in configs/series.sql
+//     cmd/internal/series/figures.go, its view in configs/series.sql
 //   - a kind of change between runs: pipeline/audit/change and pipeline/audit/diff; its
 //     words in cmd/internal/words
 package main

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
-	"github.com/robocensus/robocensus/cmd/internal/report/trends"
+	"github.com/robocensus/robocensus/cmd/internal/series"
 )
 
 // In a browser, no hostile text runs and the page makes no request. A page without
@@ -65,7 +65,7 @@ func TestNothingRunsInChromium(t *testing.T) {
 	if !strings.Contains(out, "&lt;img src=") {
 		t.Error("the hostile text is not in the page")
 	}
-	page, err := trends.Page(reporttest.Series())
+	page, err := series.Page(reporttest.Series())
 	must(t, err)
 	if out := dump("series.html", page); strings.Contains(out, "data-ran=\"1\"") || asked.Load() > 0 {
 		t.Errorf("hostile text of a series ran, or made %d requests", asked.Load())

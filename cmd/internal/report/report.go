@@ -28,8 +28,8 @@
 //     average host does
 //   - sql.go: numbers of a figure, with the SQL that computes them
 //
-// Package counters adds up what it reads, draw draws, changes has the figures of a
-// comparison, and trends the page of a series.
+// Package counters adds up what it reads, draw draws, and changes has the figures of a
+// comparison.
 package report
 
 import (

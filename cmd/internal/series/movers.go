@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -42,7 +41,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	for i := range m.Movers[:min(len(m.Movers), mostMovers)] {
 		of := &m.Movers[i]
 		rows = append(rows, []string{
-			visible.Text(trends.MoverName(of)), cli.Date(of.From.Date), cli.Date(of.To.Date), words.Share(of.From.Share),
+			visible.Text(moverName(of)), cli.Date(of.From.Date), cli.Date(of.To.Date), words.Share(of.From.Share),
 			words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
-	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -73,7 +72,7 @@ func showStratum(p *cli.Text, r *series.Result, stratum string) {
 			}
 			row[2+k] = words.Number(pt.Denominator)
 			if pt.Share != nil {
-				row[4+k] = trends.ShareOf(pt)
+				row[4+k] = shareOf(pt)
 			}
 			if pt.Comparable != nil {
 				row[6] = map[bool]string{true: "yes", false: "no"}[*pt.Comparable]

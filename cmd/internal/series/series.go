@@ -2,6 +2,10 @@
 //
 //   - series.go, chosen.go: the command and its files, and the runs that it follows
 //   - overview.go, movers.go: what it prints
+//   - page.go: one page of HTML, and the lines of the series by what they follow
+//   - lines.go: lines as a small drawing
+//   - sentences.go: what titles say about lines
+//   - figures.go, uses.go, strips.go, differences.go: the figures of the page
 package series
 
 import (
@@ -19,7 +23,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -281,7 +284,7 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 	}{
 		{f.parquet, func(w io.Writer) error { return sink.WriteSeries(w, r.Points, sink.ToolVersion(cli.ToolVersion)) }},
 		{f.html, func(w io.Writer) error {
-			page, err := trends.Page(r)
+			page, err := Page(r)
 			if err == nil {
 				_, err = w.Write(page)
 			}

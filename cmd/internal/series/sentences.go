@@ -1,4 +1,4 @@
-package trends
+package series
 
 import (
 	"cmp"
@@ -109,7 +109,7 @@ func (d *seriesData) movers(s subject, title, base string) string {
 	}
 	names := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool {
 		points := d.drawn(s.line(name, base))
-		return by(name) == 0 || ShareOf(points[0]) == ShareOf(points[len(points)-1])
+		return by(name) == 0 || shareOf(points[0]) == shareOf(points[len(points)-1])
 	})
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
 	if len(names) == 0 {
@@ -131,7 +131,7 @@ func (d *seriesData) tell(s subject, names []string, base string) string {
 		switch len(points) {
 		case 0:
 		case 1:
-			said = append(said, s.named(name)+" "+ShareOf(points[0]))
+			said = append(said, s.named(name)+" "+shareOf(points[0]))
 		default:
 			said = append(said, s.named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
 		}

@@ -1,4 +1,4 @@
-package trends
+package series
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// ShareOf returns the share of a point, which has one, in words.
-func ShareOf(p *schema.Point) string {
+// shareOf returns the share of a point, which has one, in words.
+func shareOf(p *schema.Point) string {
 	if p.Denominator < words.Few && p.Stratum != series.Weighted {
 		return words.Percent(p.Count, p.Denominator)
 	}
@@ -23,7 +23,7 @@ func ShareOf(p *schema.Point) string {
 }
 
 // fromTo returns the shares of two points in words, such as "1.4 → 25.8%".
-func fromTo(a, b *schema.Point) string { return words.FromTo(ShareOf(a), ShareOf(b)) }
+func fromTo(a, b *schema.Point) string { return words.FromTo(shareOf(a), shareOf(b)) }
 
 // lines are drawn together as one multiple.
 type lines struct {
@@ -52,7 +52,7 @@ func (m *lines) add(d *seriesData, class, base string, l followed) {
 		return
 	}
 	first, last := c.points[0], c.points[len(c.points)-1]
-	c.value = ShareOf(last) + " " + base
+	c.value = shareOf(last) + " " + base
 	if first != last {
 		c.value = fromTo(first, last) + " " + base
 	}
@@ -247,7 +247,7 @@ var cautions = map[string]string{
 }
 
 func tipOf(p *schema.Point, base string) string {
-	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, ShareOf(p), base, words.Number(p.Count),
+	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, shareOf(p), base, words.Number(p.Count),
 		words.Number(p.Denominator))
 	if p.Low != nil {
 		text += fmt.Sprintf(", interval %.1f to %.1f%%", 100**p.Low, 100**p.High)

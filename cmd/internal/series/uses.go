@@ -1,4 +1,4 @@
-package trends
+package series
 
 import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"

@@ -1,10 +1,4 @@
-// Package trends draws a series over several runs as one page of HTML.
-//
-//   - page.go: the page, and the lines of the series by what they follow
-//   - lines.go: lines as a small drawing
-//   - sentences.go: what titles say about lines
-//   - figures.go, uses.go, strips.go, differences.go: the figures
-package trends
+package series
 
 import (
 	"fmt"

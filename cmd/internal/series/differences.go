@@ -1,4 +1,4 @@
-package trends
+package series
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func (d *seriesData) differences() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "differences", Title: fmt.Sprintf("%s of %s moved by more than chance, %s most",
-			words.Number(int64(len(m.Movers))), words.Count(int64(m.Compared), "figure"), MoverName(&m.Movers[0])),
+			words.Number(int64(len(m.Movers))), words.Count(int64(m.Compared), "figure"), moverName(&m.Movers[0])),
 		Of:   "Differences of shares of " + of + " between the first and the last of comparable runs.",
 		Note: "The intervals hold for all figures together in 95% of samples (Bonferroni).",
 		Head: []string{"figure", "from", "to", "then", "of_then", "now", "of_now", "gained", "lost", "difference", "low",
@@ -40,7 +40,7 @@ func (d *seriesData) differences() *draw.Figure {
 	var all []draw.Spread
 	for i := range m.Movers {
 		x := &m.Movers[i]
-		s := draw.Spread{Name: MoverName(x), At: x.Difference, Low: x.Low, High: x.High, Class: "closed",
+		s := draw.Spread{Name: moverName(x), At: x.Difference, Low: x.Low, High: x.High, Class: "closed",
 			Value: fmt.Sprintf("%+.1f, %+.1f to %+.1f", 100*x.Difference, 100*x.Low, 100*x.High)}
 		if x.Difference < 0 {
 			s.Class = "allow"
@@ -50,7 +50,7 @@ func (d *seriesData) differences() *draw.Figure {
 		if x.Pairs != nil {
 			gained, lost = fmt.Sprint(x.Gained), fmt.Sprint(x.Lost)
 		}
-		f.AddRow([]string{MoverName(x), x.From.Run, x.To.Run, fmt.Sprint(x.From.Count), fmt.Sprint(x.From.Denominator),
+		f.AddRow([]string{moverName(x), x.From.Run, x.To.Run, fmt.Sprint(x.From.Count), fmt.Sprint(x.From.Denominator),
 			fmt.Sprint(x.To.Count), fmt.Sprint(x.To.Denominator), gained, lost,
 			fmt.Sprintf("%.6f", x.Difference), fmt.Sprintf("%.6f", x.Low), fmt.Sprintf("%.6f", x.High)})
 	}
@@ -58,8 +58,8 @@ func (d *seriesData) differences() *draw.Figure {
 	return f
 }
 
-// MoverName names a figure: an agent or category that is shut out, or a signal.
-func MoverName(m *series.Mover) string {
+// moverName names a figure: an agent or category that is shut out, or a signal.
+func moverName(m *series.Mover) string {
 	switch m.Metric {
 	case "policy":
 		return *m.Agent + " shut out"
