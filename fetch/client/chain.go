@@ -34,7 +34,9 @@ type heard struct {
 	text    *text           // the body, until [Lease.land]
 	also    []*heard        // the answers to further identities
 
-	afterAlso time.Duration // the pause after the last of them, 0 if the host wants to be left alone for long
+	// respite is the pause before the next request to the host, once it was asked for more than its
+	// robots.txt: negative if it wants to be left alone for long.
+	respite time.Duration
 
 	header  []usage.HeaderField // those lines of the last hop that the question wants
 	further []*text             // the bodies of further answers and their readings, two for each, until [Lease.land]

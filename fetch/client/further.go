@@ -19,10 +19,8 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		return
 	}
 	isUnread := lease.outcome(got) == answer.Undefined
-	pause, again := got.pause(IdentityPause)
-	if asOthers && len(got.also) > 0 {
-		pause, again = got.afterAlso, got.afterAlso > 0
-	}
+	pause, again := got.next()
+	defer func() { got.rest(pause, again) }()
 	ask := func(q *fetch.Question) *fetch.Further {
 		if got.isStopped() || len(got.Further) == fetch.MaxFurther {
 			return nil
@@ -82,6 +80,21 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		if p.Ask(host, ask); got.isStopped() {
 			return
 		}
+	}
+}
+
+// next returns the pause before the next request to the host, and whether it may be asked.
+func (got *heard) next() (pause time.Duration, again bool) {
+	if got.respite == 0 {
+		return got.pause(IdentityPause)
+	}
+	return got.respite, got.respite > 0
+}
+
+// rest keeps what next returns.
+func (got *heard) rest(pause time.Duration, again bool) {
+	if got.respite = pause; !again {
+		got.respite = -1
 	}
 }
 

@@ -40,7 +40,8 @@ func (lease *Lease) askAlso(got *heard) {
 		return
 	}
 	defer func() { lease.identity = 0 }()
-	pause, again := got.pause(IdentityPause)
+	pause, again := got.next()
+	defer func() { got.rest(pause, again) }()
 	for i := range config.Identities {
 		if !again {
 			return
@@ -59,7 +60,6 @@ func (lease *Lease) askAlso(got *heard) {
 		}
 		total := time.Since(began) - (b.waited - waited)
 		pause, again = a.pause(IdentityPause)
-		got.afterAlso = pause
 		a.Attempts, a.Headers, a.Times = 1, fetch.Headers{}, fetch.Times{Total: &total}
 		also := fetch.Also{Identity: config.Identities[i]}
 		if price, ok := consent.PriceOf(a.Status(), fetch.LinesOf(a.header), nil); ok {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Bounds say how much is read of a host.
@@ -141,6 +142,8 @@ type tour struct {
 	seen   map[string]bool // URLs of sitemaps that were listed
 	first  []stop          // that robots.txt names
 	listed []stop          // by indexes, the lowest rank first, as many as may be asked for
+
+	isSpared bool // the host wants to be left alone: no more of them is asked for
 }
 
 // stop is a sitemap to ask for.
@@ -204,7 +207,7 @@ func (t *tour) next() (s stop, ok bool) {
 // ask asks for a sitemap and reads it. It reports whether the tour goes on.
 func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 	var children []string
-	f := ask(&fetch.Question{
+	q := &fetch.Question{
 		Kind: fetch.KindSitemap, Name: s.name, Origin: s.origin, Target: s.target, MaxBody: int(t.left) + 1, Elsewhere: true,
 		Read: func(body io.Reader, keep io.Writer) error {
 			base, err := url.Parse(s.url())
@@ -218,7 +221,15 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 			children = listed
 			return json.NewEncoder(keep).Encode(&r)
 		},
-	})
+	}
+	if t.isSpared {
+		q.Unasked = usage.PageSpared
+	}
+	f := ask(q)
+	if f == nil && !t.isSpared {
+		t.isSpared, q.Unasked = true, usage.PageSpared
+		f = ask(q)
+	}
 	t.asked++
 	if f == nil {
 		return false

@@ -155,6 +155,32 @@ func TestWhichSitemapsAreAskedFor(t *testing.T) {
 	}
 }
 
+// Once the host wants to be left alone, the others are noted and not asked for.
+func TestSparedSitemaps(t *testing.T) {
+	var asked []*fetch.Further
+	ask := web{"https://a.example/one": indexOf("https://a.example/child")}.ask(t, &asked)
+	b := Bounds{Files: 4, Bytes: 1 << 20, Sample: 10, Profile: profile}
+	b.Plan().Ask(hostWith("Sitemap: /one\nSitemap: /two\nSitemap: /three\n"), func(q *fetch.Question) *fetch.Further {
+		switch {
+		case q.Unasked != "":
+			asked = append(asked, &fetch.Further{Name: q.Name, URL: q.URL(), Outcome: q.Unasked})
+			return asked[len(asked)-1]
+		case len(asked) > 0:
+			return nil
+		}
+		return ask(q)
+	})
+	var got []string
+	for _, f := range asked {
+		got = append(got, f.Name+" "+f.URL+" "+string(f.Outcome))
+	}
+	want := []string{"1 https://a.example/one read", "2 https://a.example/two spared", "3 https://a.example/three spared",
+		"https://a.example/one https://a.example/child spared"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // The bytes of all sitemaps are bounded, unpacked, and what is not read is remarked on.
 func TestBytesOfAHost(t *testing.T) {
 	var pages []string
