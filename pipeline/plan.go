@@ -95,7 +95,11 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 	if done, err := planning.Planned(); err != nil || done {
 		return false, err
 	}
-	if !c.Source.IsStored() {
+	if c.Source.IsStored() {
+		if err := all.CheckLists(ctx, c.checkLabels); err != nil {
+			return false, err
+		}
+	} else {
 		scratch, err := planning.Scratch()
 		if err != nil {
 			return false, fmt.Errorf("create a file for the lists: %w", err)

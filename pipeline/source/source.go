@@ -216,30 +216,48 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 	if err := s.rejectRepeated(); err != nil {
 		return err
 	}
-	if s.config.IsStored() && s.config.Hosts != "" {
-		reject := rejects.Host
-		if !s.config.Shard.IsFirst() {
-			reject = func(int64, string, string) error { return nil }
-		}
-		if s.filter, err = hosts.ReadFilter(ctx, *s.config.List(), s.sum, reject); err == nil {
-			s.digest()
-			if s.config.Ranks == "" {
-				s.ranks = s.filter.Ranks
-			}
-		}
+	if !s.config.Shard.IsFirst() { // of several shards
+		rejects = nil
 	}
-	if err == nil {
-		err = s.readLabels(ctx, func(role string, line int64, text, reason string) error {
-			if !s.config.Shard.IsFirst() { // of several shards
-				return nil
-			}
-			return rejects.Line(line, text, reason, role)
-		})
-	}
+	err = s.readLists(ctx, rejects)
 	if k := s.config.kind(); err == nil && k != nil && k.start != nil {
 		err = k.start(s, ctx)
 	}
 	return err
+}
+
+// readLists reads the filter and the labels. It records in rejects, unless that is nil, the lines
+// that are none.
+func (s *Source) readLists(ctx context.Context, rejects *rejected.Account) (err error) {
+	line := func(role string, line int64, text, reason string) error {
+		if rejects == nil {
+			return nil
+		}
+		return rejects.Line(line, text, reason, role)
+	}
+	if s.config.IsStored() && s.config.Hosts != "" {
+		reject := func(int64, string, string) error { return nil }
+		if rejects != nil {
+			reject = rejects.Host
+		}
+		if s.filter, err = hosts.ReadFilter(ctx, *s.config.List(), s.sum, reject); err != nil {
+			return err
+		}
+		s.digest()
+		if s.config.Ranks == "" {
+			s.ranks = s.filter.Ranks
+		}
+	}
+	return s.readLabels(ctx, line)
+}
+
+// CheckLists returns the error that each shard of stored answers would have of the filter or the
+// labels. check is called with the number of values of labels that count apart.
+func (s *Source) CheckLists(ctx context.Context, check func(values int) error) error {
+	if err := s.readLists(ctx, nil); err != nil {
+		return err
+	}
+	return check(s.labels.Values())
 }
 
 // Close frees the disk that the source takes. s may be nil, and closed already.

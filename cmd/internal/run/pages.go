@@ -35,9 +35,10 @@ func (a *asksPages) Set(text string) error {
 	return nil
 }
 
-// setPages asks for the page of --page under each identity.
+// setPages asks for the page of --page under each identity. Nobody is asked for stored answers; the
+// plan of a run that judges others again has the --pages of these.
 func (f *Flags) setPages(c *pipeline.Config) error {
-	if f.pages == "" {
+	if f.pages == "" || c.Source.IsStored() {
 		return nil
 	}
 	origin := fetch.Origin{Scheme: "https", Host: "host.example", Port: 443}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// tableRows returns the rows of each table of a run that does not count all hosts.
+func tableRows(t *testing.T, dir, run string) map[string]int64 {
+	t.Helper()
+	in, err := store.Open(t.Context(), dir)
+	must(t, err)
+	defer in.Close()
+	m, err := journal.ReadManifest(in, run)
+	must(t, err)
+	rows := make(map[string]int64)
+	for _, p := range m.Parts {
+		rows[p.Table] += p.Rows
+	}
+	for _, counts := range []string{"examples", "bodies"} { // a shard has its own
+		delete(rows, counts)
+	}
+	return rows
+}
+
+// A run that asked hosts for all that can be asked for is judged again by shards, as by one process.
+func TestAllThatIsAskedIsPlannedAgain_NoRace(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprintf(w, "User-agent: *\nDisallow: /x\nSitemap: http://%s/s.xml\n", r.Host)
+		case "/s.xml":
+			fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/x/1</loc></url></urlset>`, r.Host)
+		case "/news":
+			io.WriteString(w, "<!doctype html><p>News")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer server.Close()
+	dir, inputs := t.TempDir(), t.TempDir()
+	list, ids := filepath.Join(inputs, "list.csv"), filepath.Join(inputs, "ids.yaml")
+	must(t, os.WriteFile(list, []byte("host,sector\na.example,news\nb.example,tv\nc.example,\n"), 0o666))
+	must(t, os.WriteFile(ids, []byte("- {name: control}\n- {name: gpt, user_agent: GPTBot/1.2, agent: GPTBot}\n"), 0o666))
+	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", server.Listener.Addr().String(),
+		"--also-as", ids, "--pages", "--page", "/news", "--documents=llms.txt", "--sitemaps", "2", "--sitemap-sample", "50", "--keep-urls", "--front-page", "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--keep-bodies", "--progress", "none")
+	call(t, 0, "plan", "--out", dir, "--run", "planned", "--from-run", "r", "--keep-bodies", "--shards", "2")
+	for _, shard := range []string{"0", "1"} {
+		call(t, 0, "run", "--out", dir, "--run", "planned", "--shard", shard, "--progress", "none")
+	}
+	if one, both := tableRows(t, dir, "again"), tableRows(t, dir, "planned"); !maps.Equal(one, both) || one["answers"] != 12 || one["labels"] != 2 || one["urls"] != 3 {
+		t.Errorf("one process has the rows %v, shards have %v", one, both)
+	}
+}
+
+// A plan refuses labels and filters that each of its shards would refuse.
+func TestPlanChecksListsOfStoredAnswers_NoRace(t *testing.T) {
+	t.Parallel()
+	dir, bodies, inputs := t.TempDir(), t.TempDir(), t.TempDir()
+	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /x\n"), 0o666))
+	list := filepath.Join(inputs, "list.csv")
+	must(t, os.WriteFile(list, []byte("host,sector\na.example,news\n"), 0o666))
+	call(t, 0, "run", "--out", dir, "--run", "r", "--bodies", bodies, "--labels", list, "--keep-bodies", "--progress", "none")
+	for flags, want := range map[string]string{
+		"--from-run r --label nosuch":                      `has no label "nosuch"`,
+		"--from-run r --labels " + list + " --label *":     `has the label "sector", which the earlier run has too`,
+		"--from-run r --hosts " + list + " --label sector": `has the label "sector", which the earlier run has too`,
+		"--from-run r --column nosuch --hosts " + list:     `has no column "nosuch" (--column)`,
+		"--bodies " + bodies + " --label nosuch":           `has no column for --label nosuch`,
+	} {
+		given := append(strings.Fields(flags), "--out", dir)
+		text := call(t, 65, append([]string{"run", "--run", "one", "--progress", "none"}, given...)...)
+		planned := call(t, 65, append([]string{"plan", "--run", "p", "--shards", "2"}, given...)...)
+		if !strings.Contains(planned, want) || !strings.Contains(text, want) {
+			t.Errorf("%s: plan says\n%s\nrun says\n%s", flags, planned, text)
+		}
+	}
+}
