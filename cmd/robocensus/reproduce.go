@@ -41,13 +41,16 @@ sheet and citation from the tables, the manifests and the words in provenance.js
 names each file that differs, is missing, or was not written by publish. Last, it
 re-evaluates the answers in the table fetches with the bodies, agents, URL samples and
 profile fields of the data set, in a temporary folder, and says for each table whether
-its rows are the same. It asks no host.
+its rows are the same. It asks no host. The rows of one seq may stand in another order.
+Values that the statistics of their row group exclude are damage; the indexes of pages are
+not looked at.
 
 It takes as they are: ` + publish.TakenAsItIs + `.
 It does not compare the table changes, which robocensus diff makes.
 
 --sample re-evaluates a share of the registered domains, and compares the rows of their
-hosts. It says how many hosts and rows it did not look at. The tables summary, examples
+hosts, by the host that the table fetches names for a seq: it does not see that another
+table names another. It says how many hosts and rows it did not look at. The tables summary, examples
 and bodies are then not compared.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the

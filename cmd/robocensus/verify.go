@@ -25,7 +25,8 @@ const verifyHelp = `Reads all files of RUN in DIR and prints one line for each p
 or record that is damaged or contradicts another; a part, rejected.csv,
 expectations.csv or comparison that is missing, damaged or not named by a record;
 rows or columns that differ from what was written, rows out of order, targets that
-are lost or counted twice; a body with another digest than its content_digest. The
+are lost or counted twice; values that the statistics of their row group exclude; a body
+with another digest than its content_digest. It does not look at the indexes of pages. The
 last line is the result; if part of the run is lost, the line before says how to make
 the run again.
 

@@ -192,7 +192,7 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 			return err
 		}
 	}
-	selection := rowio.Selection{Columns: r.columns}
+	selection := rowio.Selection{Columns: r.columns, Bounds: side == 0}
 	if side == 0 && r.sampled != nil && slices.Contains(r.columns, "seq") {
 		hosts, err := r.sampled.hosts(ctx, part.Segment)
 		if err != nil {

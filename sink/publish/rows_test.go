@@ -232,7 +232,7 @@ func TestSampleOfHosts_NoRace(t *testing.T) {
 	}
 }
 
-// Rows cannot hide from a sample behind false statistics.
+// Rows cannot hide from a sample behind false statistics, which are found.
 func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 	one, other := t.TempDir(), t.TempDir()
 	a, b := aRun(t, one, "r", nil), aRun(t, other, "r", nil)
@@ -255,10 +255,9 @@ func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 		must(t, os.WriteFile(file, content, 0o666))
 		p.SHA256 = describe.Digest(content)
 	}
-	got, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
-	must(t, err)
-	if v := got["verdicts"]; v.Rows != 4 || v.Unseen != 20 {
-		t.Errorf("%+v", v)
+	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "column seq: has values that its statistics exclude") {
+		t.Error(err)
 	}
 }
 

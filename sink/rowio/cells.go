@@ -198,7 +198,10 @@ func (c *cells[V]) load() error {
 				return c.damaged(errors.New("a page has fewer levels than it says"))
 			}
 		}
-		if c.take, err = c.decode(p); err != nil {
+		if c.take, err = c.decode(p); err == nil {
+			err = c.bounds.hold(p)
+		}
+		if err != nil {
 			return c.damaged(err)
 		}
 	}

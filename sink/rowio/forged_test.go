@@ -132,6 +132,59 @@ func TestForgedPages(t *testing.T) {
 	}
 }
 
+// Values that statistics exclude are an error: engines go over row groups by them.
+func TestStatisticsThatLie(t *testing.T) {
+	type line struct {
+		Seq  int64   `parquet:"seq,delta"`
+		Text *string `parquet:"text,dict"`
+		Own  string  `parquet:"own"`
+	}
+	type few struct {
+		Seq int64 `parquet:"seq"`
+	}
+	texts := []string{"allow", "disallow"}
+	rows := make([]line, 100)
+	for i := range rows {
+		if rows[i] = (line{int64(i), nil, texts[i%2]}); i%3 > 0 {
+			rows[i].Text = &texts[i%2]
+		}
+	}
+	content := written(t, rows)
+	number := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+	texted := func(s string) []byte { return []byte(s) }
+	for i, c := range []struct {
+		column     int
+		say        format.Statistics
+		isExcluded bool
+	}{
+		{0, format.Statistics{}, false},
+		{0, format.Statistics{MinValue: number(0), MaxValue: number(99)}, false},
+		{0, format.Statistics{MinValue: number(1), MaxValue: number(99)}, true},
+		{0, format.Statistics{MaxValue: number(98)}, true},
+		{1, format.Statistics{MinValue: texted("a"), MaxValue: texted("e")}, false},
+		{1, format.Statistics{MinValue: texted("allow"), MaxValue: texted("allow")}, true},
+		{1, format.Statistics{MinValue: texted("b")}, true},
+		{1, format.Statistics{Min: texted("b"), Max: texted("e")}, true},
+		{2, format.Statistics{MaxValue: texted("b")}, true},
+		{2, format.Statistics{MaxValue: texted("")}, true},
+	} {
+		forged := withFooter(t, content, func(f *parquet.File) {
+			f.Metadata().RowGroups[0].Columns[c.column].MetaData.Statistics = c.say
+		})
+		_, err := all[line](forged, Selection{Bounds: true})
+		_, others := all[few](forged, Selection{Bounds: true, Texts: func(string, []byte) {}})
+		_, loose := all[line](forged, Selection{})
+		for _, err := range []error{err, others} {
+			if (err != nil) != c.isExcluded || err != nil && !strings.HasSuffix(err.Error(), "has values that its statistics exclude") {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if loose != nil {
+			t.Errorf("%d: %v", i, loose)
+		}
+	}
+}
+
 func opened(t *testing.T, content []byte) *File {
 	t.Helper()
 	f, err := Open(bytes.NewReader(content), int64(len(content)))

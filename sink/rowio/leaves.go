@@ -28,7 +28,9 @@ type leaf struct {
 	maxDef, maxRep int
 
 	// Of a row group:
-	skips *skips // nil if all pages are read
+	skips   *skips  // nil if all pages are read
+	bounds  *bounds // nil if values are not compared with them
+	bounded bool    // whether they are
 
 	// read reads the column of a file of another writer; nil for one of a table.
 	read func(leaf, *parquet.FileColumnChunk) column

@@ -70,6 +70,8 @@ type Selection struct {
 	Rows [][2]int64
 	// Partial says that the file may lack any column, whose field stays zero then.
 	Partial bool
+	// Bounds says that a value outside of the statistics of its row group is an error.
+	Bounds bool
 	// Texts, if it is not nil, has the columns decoded, too, that the row type lacks. It is given
 	// the texts of these that are not in lists: once for a row group those of a dictionary, and
 	// each of another page. It must not keep them.
@@ -109,6 +111,9 @@ func (f *File) read(ctx context.Context, s Selection, batch reflect.Value, each 
 		leaves, err := f.leaves(leavesOf(batch.Type().Elem()), s.Columns, s.Partial)
 		if err == nil && s.Texts != nil {
 			leaves = append(leaves, f.others(leaves)...)
+		}
+		for i := range leaves {
+			leaves[i].bounded = s.Bounds
 		}
 		return leaves, err
 	}, each)
@@ -280,7 +285,11 @@ func (f *File) check(i int, leaves []leaf) error {
 		if err := chunks[j].hasRows(m.NumRows); err != nil {
 			return leaves[j].damaged(err)
 		}
-		leaves[j].skips = skipsOf(f.in, &m.Columns[leaves[j].column].MetaData, &chunks[j])
+		data := &m.Columns[leaves[j].column].MetaData
+		leaves[j].skips = skipsOf(f.in, data, &chunks[j])
+		if leaves[j].bounded {
+			leaves[j].bounds = boundsOf(f.file.RowGroups()[i].ColumnChunks()[leaves[j].column].Type(), &data.Statistics)
+		}
 	}
 	return nil
 }
