@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,9 +34,9 @@ func tableRows(t *testing.T, dir, run string) map[string]int64 {
 	return rows
 }
 
-// A run that asked hosts for all that can be asked for is judged again by shards, as by one process.
-func TestAllThatIsAskedIsPlannedAgain_NoRace(t *testing.T) {
-	t.Parallel()
+// askedForAll makes run r, which asks three hosts for all that can be asked for.
+func askedForAll(t *testing.T) (dir string) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
@@ -44,17 +45,29 @@ func TestAllThatIsAskedIsPlannedAgain_NoRace(t *testing.T) {
 			fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/x/1</loc></url></urlset>`, r.Host)
 		case "/news":
 			io.WriteString(w, "<!doctype html><p>News")
+		case "/license.xml":
+			io.WriteString(w, `<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>`)
+		case "/llms.txt":
+			io.WriteString(w, "# Site\n")
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	dir, inputs := t.TempDir(), t.TempDir()
 	list, ids := filepath.Join(inputs, "list.csv"), filepath.Join(inputs, "ids.yaml")
 	must(t, os.WriteFile(list, []byte("host,sector\na.example,news\nb.example,tv\nc.example,\n"), 0o666))
 	must(t, os.WriteFile(ids, []byte("- {name: control}\n- {name: gpt, user_agent: GPTBot/1.2, agent: GPTBot}\n"), 0o666))
 	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", server.Listener.Addr().String(),
-		"--also-as", ids, "--pages", "--page", "/news", "--documents=llms.txt", "--sitemaps", "2", "--sitemap-sample", "50", "--keep-urls", "--front-page", "--keep-bodies", "--progress", "none")
+		"--also-as", ids, "--pages", "--page", "/news", "--documents", "--sitemaps", "2", "--sitemap-sample", "50", "--keep-urls", "--front-page", "--keep-bodies", "--progress", "none")
+	return dir
+}
+
+// A run that asked hosts for all that can be asked for is judged again by shards, as by one process.
+// What it is published without is not compared, and that is said.
+func TestAllThatIsAskedIsJudgedAgain_NoRace(t *testing.T) {
+	t.Parallel()
+	dir := askedForAll(t)
 	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--keep-bodies", "--progress", "none")
 	call(t, 0, "plan", "--out", dir, "--run", "planned", "--from-run", "r", "--keep-bodies", "--shards", "2")
 	for _, shard := range []string{"0", "1"} {
@@ -62,6 +75,45 @@ func TestAllThatIsAskedIsPlannedAgain_NoRace(t *testing.T) {
 	}
 	if one, both := tableRows(t, dir, "again"), tableRows(t, dir, "planned"); !maps.Equal(one, both) || one["answers"] != 12 || one["labels"] != 2 || one["urls"] != 3 {
 		t.Errorf("one process has the rows %v, shards have %v", one, both)
+	}
+	const counted = " (metrics that cannot be counted again are not compared: "
+	for without, want := range map[string][]string{
+		"lines":              {"label_counts: the same, ", counted + "document)\n", "documents: not compared (documents of consent cannot be read again)", "answers: the same, "},
+		"labels.host":        {"labels: not compared (the data set does not have the labels of hosts)", "label_counts: not compared (the data set does not have the labels of hosts)"},
+		"labels.value":       {"labels: not compared", "label_counts: not compared"},
+		"answers":            {counted + "answer, page_met, document)\n", "label_counts: the same, "},
+		"answers.user_agent": {"answers: not compared (the data set does not have what answers to identities are re-evaluated from)", counted + "answer, page_met, document)\n"},
+		"documents":          {"preferences: not compared (documents of consent cannot be read again)", counted + "document)\n"},
+		"sitemap_files,urls": {"coverage: not compared (the data set does not have the pages that hosts list)", counted + "document, sitemap_host, sitemap_file, coverage"},
+	} {
+		set := filepath.Join(t.TempDir(), "set")
+		publishTo(t, dir, set, "--without", without)
+		text := call(t, 0, "reproduce", set)
+		for _, part := range append(want, "run r: summary: the same, ", "run r: policies: the same, ") {
+			if !strings.Contains(text, part) {
+				t.Errorf("without %s: want %q:\n%s", without, part, text)
+			}
+		}
+	}
+}
+
+// A run that has few hosts of a list with many values of a label counts the same values apart when
+// it is judged again.
+func TestValuesThatCountApartStay_NoRace(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "User-agent: *\nDisallow: /x\n") }))
+	defer server.Close()
+	dir, list := t.TempDir(), filepath.Join(t.TempDir(), "list.csv")
+	text := "host,owner\nh1.example,z1\nh2.example,z2\nh3.example,a1\nh4.example,a2\n"
+	for i := range 1000 {
+		text += fmt.Sprintf("x%d.example,b%d\n", i, i)
+	}
+	must(t, os.WriteFile(list, []byte(text), 0o666))
+	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "owner", "--limit", "4", "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--keep-bodies", "--progress", "none")
+	want, got := labelsOf(t, dir, "r"), labelsOf(t, dir, "again")
+	if !strings.Contains(strings.Join(want, "\n"), "targetsownerother") || !slices.Equal(got, want) {
+		t.Errorf("judged again, the labels have %d rows, %d before", len(got), len(want))
 	}
 }
 
@@ -71,14 +123,15 @@ func TestPlanChecksListsOfStoredAnswers_NoRace(t *testing.T) {
 	dir, bodies, inputs := t.TempDir(), t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /x\n"), 0o666))
 	list := filepath.Join(inputs, "list.csv")
-	must(t, os.WriteFile(list, []byte("host,sector\na.example,news\n"), 0o666))
-	call(t, 0, "run", "--out", dir, "--run", "r", "--bodies", bodies, "--labels", list, "--keep-bodies", "--progress", "none")
+	must(t, os.WriteFile(list, []byte("host,sector,mood\na.example,news,good\n"), 0o666))
+	call(t, 0, "run", "--out", dir, "--run", "r", "--bodies", bodies, "--labels", list, "--label", "sector", "--keep-bodies", "--progress", "none")
 	for flags, want := range map[string]string{
-		"--from-run r --label nosuch":                      `has no label "nosuch"`,
-		"--from-run r --labels " + list + " --label *":     `has the label "sector", which the earlier run has too`,
-		"--from-run r --hosts " + list + " --label sector": `has the label "sector", which the earlier run has too`,
-		"--from-run r --column nosuch --hosts " + list:     `has no column "nosuch" (--column)`,
-		"--bodies " + bodies + " --label nosuch":           `has no column for --label nosuch`,
+		"--from-run r --label sector --label mood --labels " + list: `has the label "sector", which the earlier run has too`,
+		"--from-run r --label nosuch":                               `has no label "nosuch"`,
+		"--from-run r --labels " + list + " --label *":              `has the label "sector", which the earlier run has too`,
+		"--from-run r --hosts " + list + " --label sector":          `has the label "sector", which the earlier run has too`,
+		"--from-run r --column nosuch --hosts " + list:              `has no column "nosuch" (--column)`,
+		"--bodies " + bodies + " --label nosuch":                    `has no column for --label nosuch`,
 	} {
 		given := append(strings.Fields(flags), "--out", dir)
 		text := call(t, 65, append([]string{"run", "--run", "one", "--progress", "none"}, given...)...)

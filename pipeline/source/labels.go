@@ -88,9 +88,9 @@ func (s *Source) readLabels(ctx context.Context, reject func(role string, line i
 		err = read("ranks", hosts.LabelFile{Path: c.Ranks, Wanted: wanted})
 	}
 	if err == nil {
-		// Names that no other list has choose among the columns of --labels.
-		chosen := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return hasColumn(columns, name) })
-		if len(chosen) == 0 {
+		// If another list has all names, they do not choose among the columns of --labels.
+		chosen := wanted
+		if !slices.ContainsFunc(wanted, func(name string) bool { return !hasColumn(columns, name) }) {
 			chosen = []string{hosts.AllLabels}
 		}
 		err = read("labels", hosts.LabelFile{Path: c.Labels, Wanted: chosen, Domains: true, Needed: true})
@@ -155,7 +155,11 @@ func (s *Source) earlierLabels(ctx context.Context, wanted []string, columns *[]
 	if len(names) == 0 {
 		return nil
 	}
-	if err := s.labels.Begin(names); err != nil {
+	apart, err := s.from.CountedApart(ctx)
+	if err == nil {
+		err = s.labels.Begin(names, apart)
+	}
+	if err != nil {
 		return err
 	}
 	return s.from.EachLabel(ctx, func(batch []schema.Label) error {

@@ -91,6 +91,14 @@ func (m *Manifest) PartsOf(table string) []Part {
 	return append(PartsOf(table, m.RunParts), PartsOf(table, m.Parts)...)
 }
 
+// RowsOf returns the number of rows of a table.
+func (m *Manifest) RowsOf(table string) (n int64) {
+	for _, p := range m.PartsOf(table) {
+		n += p.Rows
+	}
+	return n
+}
+
 // ReadManifest reads the manifest of a run. For an incomplete run it has the parts
 // committed so far. It returns [fs.ErrNotExist] if there is no such run.
 func ReadManifest(s store.Store, run string) (*Manifest, error) {

@@ -22,14 +22,6 @@ type Comparison struct {
 	Note            string // what was not compared, and why; "" for nothing
 }
 
-// ownURLs is the note of verdicts that differ, and may lack those of URLs that only some
-// hosts have: nothing names these.
-const ownURLs = "without verdicts.url, URLs that only some hosts have cannot be re-evaluated"
-
-// ownDocuments is the note of the tables that say what documents of consent say: their
-// bodies are not kept.
-const ownDocuments = "documents of consent cannot be read again"
-
 // derived maps columns of fetches to the metrics of summary and examples that need
 // them: without the column, they cannot be re-evaluated.
 var derived = map[string][]string{
@@ -47,52 +39,33 @@ func Compare(
 	ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store,
 	other *journal.Manifest, inSample func(host string) bool,
 ) (all []Comparison, err error) {
-	unnamed := !published.NamesURLs()
-	hasDocuments := slices.ContainsFunc(published.PartsOf("documents"), func(p journal.Part) bool { return p.Rows > 0 })
+	gone := goneOf(published)
 	of := &sample{published: held{in, published}, has: inSample, known: make(map[int]*sampledHosts)}
 	for _, table := range published.Tables {
+		c := Comparison{Table: table, Note: gone.why(table)}
+		if c.Note == "" && inSample != nil && slices.Contains(unsampled, table) {
+			c.Note, c.Unseen = "a sample does not show it", published.RowsOf(table)
+		}
+		if c.Note != "" {
+			all = append(all, c)
+			continue
+		}
 		t := &comparing{
-			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
-			columns: columnsOf(table, without), lost: lostMetrics(without, table), hash: newRowHash(),
+			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, without),
+			lost: slices.Concat(lostMetrics(without, table), gone.metrics(table)), hash: newRowHash(),
 		}
-		if unnamed && (table == "summary" || table == "label_counts") {
-			t.lost = append(t.lost, "verdict")
-		}
-		c := Comparison{Table: table}
-		if hasDocuments && (table == "documents" || table == "preferences") {
-			c.Note = ownDocuments
-			all = append(all, c)
-			continue
-		}
-		if hasDocuments && (table == "summary" || table == "examples") {
-			t.lost = append(t.lost, "document")
-		}
-		var notes []string
 		if inSample != nil {
-			if t.sampled = of; slices.Contains(unsampled, table) {
-				for _, part := range published.PartsOf(table) {
-					c.Unseen += part.Rows
-				}
-				c.Note = "a sample does not show it"
-				all = append(all, c)
-				continue
-			}
-		}
-		if table == "label_counts" && !slices.Contains(published.Tables, "labels") {
-			c.Note = "the data set does not have the labels of hosts"
-			all = append(all, c)
-			continue
-		}
-		if len(t.lost) > 0 {
-			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(t.lost, ", "))
+			t.sampled = of
 		}
 		if err := t.compare(ctx, &c); err != nil {
 			return nil, err
 		}
-		if unnamed && table == "verdicts" && !c.Same {
-			c.Looked, notes = false, append(notes, ownURLs)
+		if len(t.met) > 0 {
+			c.Note = "metrics that cannot be counted again are not compared: " + strings.Join(t.met, ", ")
 		}
-		c.Note = strings.Join(notes, "; ")
+		if why := gone.whyDifferent(table); why != "" && !c.Same {
+			c.Looked, c.Note = false, why
+		}
 		all = append(all, c)
 	}
 	return all, nil
@@ -127,9 +100,12 @@ func columnsOf(table string, without []string) (columns []string) {
 	return columns
 }
 
-// isLost reports whether a metric, or the one that it is a part of, is lost.
-func isLost(metric string, lost []string) bool {
-	return slices.ContainsFunc(lost, func(name string) bool {
-		return metric == name || strings.HasPrefix(metric, name+"_")
-	})
+// lostAs returns the lost metric that a metric is, or is a part of, "" if it is not lost.
+func lostAs(metric string, lost []string) string {
+	for _, name := range lost {
+		if metric == name || strings.HasPrefix(metric, name+"_") {
+			return name
+		}
+	}
+	return ""
 }

@@ -28,6 +28,7 @@ type comparing struct {
 	table   string
 	columns []string
 	lost    []string // metrics that are not compared
+	met     []string // those of them that have rows, in order
 	sampled *sample  // nil for all
 	hash    *rowHash
 
@@ -166,6 +167,9 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	sum.join(r.sum)
 	t.sums[side][segment] = sum
 	t.unseen += r.unseen
+	t.met = slices.DeleteFunc(slices.Clone(t.lost), func(name string) bool {
+		return !slices.Contains(t.met, name) && !slices.Contains(r.skipped, name)
+	})
 	return nil
 }
 
@@ -177,7 +181,8 @@ type partRows struct {
 	seq     int // the field of a row that has it, -1 for none
 	metric  int // likewise
 	seqs    seqOrder
-	unseen  int64 // rows of targets that are not sampled
+	unseen  int64    // rows of targets that are not sampled
+	skipped []string // lost metrics that it has rows of
 }
 
 func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err error) {
@@ -234,8 +239,13 @@ func (r *partRows) batch(batch reflect.Value) error {
 				return err
 			}
 		}
-		if r.metric >= 0 && isLost(row.Field(r.metric).String(), r.lost) {
-			continue
+		if r.metric >= 0 && len(r.lost) > 0 {
+			if name := lostAs(row.Field(r.metric).String(), r.lost); name != "" {
+				if !slices.Contains(r.skipped, name) {
+					r.skipped = append(r.skipped, name)
+				}
+				continue
+			}
 		}
 		r.sum.add(r.hashing.row(row))
 	}

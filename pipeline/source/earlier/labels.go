@@ -3,8 +3,10 @@ package earlier
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -12,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // mostLabels is more labels than a run has.
@@ -77,6 +80,33 @@ func labelNames(ctx context.Context, in store.Store, m *journal.Manifest, table 
 		}
 	}
 	return names, nil
+}
+
+// CountedApart returns the values of labels that label_counts counts apart, of the labels that have
+// others.
+func (r *Run) CountedApart(ctx context.Context) (apart map[string]map[string]bool, err error) {
+	columns := []string{"metric", "label", "value"}
+	if slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(r.Manifest.Without, "label_counts."+c) }) {
+		return nil, nil
+	}
+	apart = make(map[string]map[string]bool)
+	of := rowio.Selection{Columns: columns}
+	err = rowio.Of(ctx, r.in, r.Manifest.PartsOf("label_counts"), of, func(batch []schema.LabelCount) error {
+		for i := range batch {
+			c := &batch[i]
+			values := apart[c.Label]
+			switch {
+			case c.Metric != "targets" || values[c.Value]:
+			case values == nil && len(apart) < mostLabels:
+				apart[strings.Clone(c.Label)] = map[string]bool{strings.Clone(c.Value): true}
+			case values != nil && len(values) <= summary.MostValues: // with the others
+				values[strings.Clone(c.Value)] = true
+			}
+		}
+		return nil
+	})
+	maps.DeleteFunc(apart, func(_ string, values map[string]bool) bool { return !values[summary.Other] })
+	return apart, err
 }
 
 func eachLabelOf(ctx context.Context, in store.Store, p journal.Part, each func([]byte)) error {

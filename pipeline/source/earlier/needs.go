@@ -55,7 +55,7 @@ func MissedBy(ctx context.Context, folder string) (Missed, error) {
 	})
 	missed := Missed{
 		OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without),
-		Pages: !m.HasURLs() && countRows(m, "sitemap_files") > 0, Documents: countRows(m, "documents"),
+		Pages: !m.HasURLs() && m.RowsOf("sitemap_files") > 0, Documents: m.RowsOf("documents"),
 	}
 	switch {
 	case m.KeepsWARC():
@@ -64,12 +64,4 @@ func MissedBy(ctx context.Context, folder string) (Missed, error) {
 		missed.Evidence = "the archives that it has read"
 	}
 	return missed, nil
-}
-
-// countRows returns the number of rows of a table of a run.
-func countRows(m *journal.Manifest, table string) (n int64) {
-	for _, p := range m.PartsOf(table) {
-		n += p.Rows
-	}
-	return n
 }

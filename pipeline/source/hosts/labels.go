@@ -97,7 +97,8 @@ type values struct {
 	texts []string
 	rows  []int64 // hosts with it
 	ids   map[string]uint32
-	as    []string // what each counts as
+	as    []string        // what each counts as
+	apart map[string]bool // those that an earlier run counts apart, nil for those with the most hosts
 }
 
 // A LabelFile is a list to take labels from.
@@ -176,10 +177,14 @@ func (l *Labels) Put(host, label, value string) {
 	list.put(host, at, value)
 }
 
-// Begin begins labels of an earlier run.
-func (l *Labels) Begin(names []string) error {
+// Begin begins labels of an earlier run. apart has the values that it counts apart, by label, where
+// others count as one.
+func (l *Labels) Begin(names []string, apart map[string]map[string]bool) error {
 	list := &labelList{from: earlierRun}
 	list.begin(names)
+	for i, name := range names {
+		list.values[i].apart = apart[name]
+	}
 	return l.take(list)
 }
 
@@ -265,13 +270,18 @@ func (l *labelList) put(host string, label int, value string) string {
 	return value
 }
 
-// Settle decides which values count apart: those with the most hosts. It is called once all
-// lists are read. A value that has the name of all the others is an error where there are such.
+// Settle decides which values count apart: those with the most hosts, or those that an earlier run
+// counts apart, which may have had few hosts of its list. It is called once all lists are read. A value
+// that has the name of all the others is an error where there are such.
 func (l *Labels) Settle() error {
 	for _, list := range l.lists {
 		for i := range list.values {
 			v := &list.values[i]
 			v.as, v.ids = v.texts, nil
+			if v.apart != nil {
+				v.keep(func(k int) bool { return v.apart[v.texts[k]] })
+				continue
+			}
 			if len(v.texts) <= summary.MostValues {
 				continue
 			}
@@ -287,13 +297,24 @@ func (l *Labels) Settle() error {
 			slices.SortFunc(order, func(a, b int) int {
 				return cmp.Or(cmp.Compare(v.rows[b], v.rows[a]), cmp.Compare(v.texts[a], v.texts[b]))
 			})
-			v.as = slices.Clone(v.texts)
-			for _, k := range order[summary.MostValues:] {
-				v.as[k] = summary.Other
+			kept := make([]bool, len(order))
+			for _, k := range order[:summary.MostValues] {
+				kept[k] = true
 			}
+			v.keep(func(k int) bool { return kept[k] })
 		}
 	}
 	return nil
+}
+
+// keep has all values but some count as one.
+func (v *values) keep(counts func(k int) bool) {
+	v.as = slices.Clone(v.texts)
+	for k := range v.as {
+		if !counts(k) {
+			v.as[k] = summary.Other
+		}
+	}
 }
 
 // Of returns the labels of a host.
