@@ -3,6 +3,7 @@ package views
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -43,35 +44,60 @@ func derived(text string, gone map[string]bool) string {
 // by what their text names: too many rather than too few.
 func viewsLacking(gone map[string]bool) map[string]bool {
 	lacking := make(map[string]bool)
-	_, rest, _ := strings.Cut(configs.DerivedViews+configs.SeriesViews, create)
-	for view := range strings.SplitSeq(rest, create) {
-		if name, _, _ := strings.Cut(view, " "); needs(view, gone) || needs(view, lacking) {
-			lacking[name] = true
+	for _, view := range derivedViews() {
+		if view.words.need(gone) || view.words.need(lacking) {
+			lacking[view.name] = true
 		}
 	}
 	return lacking
 }
 
-var comment = regexp.MustCompile(`(?m)--.*$`)
+// derivedViews returns the name of each derived view and the words of its text, in the
+// order in which they need one another.
+var derivedViews = sync.OnceValue(func() (views []derivedView) {
+	_, rest, _ := strings.Cut(configs.DerivedViews+configs.SeriesViews, create)
+	for view := range strings.SplitSeq(rest, create) {
+		name, _, _ := strings.Cut(view, " ")
+		views = append(views, derivedView{name, wordsOf(view)})
+	}
+	return views
+})
 
-// needs reports whether SQL names one of the tables, views, or columns as table.column.
-func needs(text string, names map[string]bool) bool {
-	text = comment.ReplaceAllString(text, "")
+type derivedView struct {
+	name  string
+	words words
+}
+
+// words are those of SQL: whatever may name a table, a view or a column.
+type words map[string]bool
+
+var (
+	comment = regexp.MustCompile(`(?m)--.*$`)
+	word    = regexp.MustCompile(`\w+`)
+)
+
+func wordsOf(text string) words {
+	w := make(words)
+	for _, found := range word.FindAllString(comment.ReplaceAllString(text, ""), -1) {
+		w[found] = true
+	}
+	return w
+}
+
+// need reports whether the words name one of the tables, views, or columns as table.column.
+func (w words) need(names map[string]bool) bool {
 	for name := range names {
 		table, column, _ := strings.Cut(name, ".")
-		if isWord(text, table) && (column == "" || isWord(text, column)) {
+		if w[table] && (column == "" || w[column]) {
 			return true
 		}
 	}
 	return false
 }
 
-func isWord(text, word string) bool {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
-}
-
 // Answers reports whether a query can be answered without the tables and the columns
 // (as table.column) in gone. It may say no to one that can.
 func Answers(query string, gone map[string]bool) bool {
-	return !needs(query, gone) && !needs(query, viewsLacking(gone))
+	w := wordsOf(query)
+	return !w.need(gone) && !w.need(viewsLacking(gone))
 }
