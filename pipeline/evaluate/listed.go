@@ -170,6 +170,9 @@ func HostLists(files []schema.SitemapFile, judged int) string {
 	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapUncaptured }):
 		return summary.ListsUncaptured
 	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapSpared }):
+		if some(summary.AskedFor) { // for another, which is not there
+			return summary.ListsDead
+		}
 		return summary.ListsSpared
 	}
 	return summary.ListsNone

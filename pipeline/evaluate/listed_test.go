@@ -63,6 +63,11 @@ func TestWhatAFileCloses(t *testing.T) {
 		}
 		files = append(files, f)
 	}
+	spared, gone := files[len(files)-1:], files[5] // for which the host was asked
+	gone.Kind = spared[0].Kind
+	if got, also := HostLists(spared, 0), HostLists(append(slices.Clone(spared), gone), 0); got != summary.ListsSpared || also != summary.ListsDead {
+		t.Errorf("nobody was asked: %s; one was not there: %s", got, also)
+	}
 	var faults []string
 	for i := range files {
 		files[i].Origin = host

@@ -164,7 +164,7 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 				WHEN rule_pattern LIKE '%/' THEN 'folder' ELSE 'path' END]) AS cause
 			FROM coverage WHERE profile = 'google' AND disallowed > 0 AND agent IN ('Googlebot', 'bingbot')) GROUP BY agent, cause ORDER BY agent, hosts DESC, agent_and_rule`,
 		"sitemap-hosts": `SELECT lists, count(*) AS hosts FROM (SELECT CASE WHEN bool_or(urls_read > 0) THEN 'lists' WHEN bool_or(urls > 0) THEN 'others' WHEN bool_or(kind <> 'none') THEN 'nothing' WHEN bool_or(outcome = 'disallowed') THEN 'closed'
-			WHEN bool_or(outcome IN ('unavailable', 'refused', 'elsewhere')) THEN 'no_answer' WHEN bool_or(outcome = 'uncaptured') THEN 'uncaptured' WHEN bool_or(outcome = 'spared') THEN 'spared' ELSE 'none' END AS lists
+			WHEN bool_or(outcome IN ('unavailable', 'refused', 'elsewhere')) THEN 'no_answer' WHEN bool_or(outcome = 'uncaptured') THEN 'uncaptured' WHEN bool_or(outcome = 'spared') THEN CASE WHEN bool_or(fetch_time IS NOT NULL OR outcome NOT IN ('disallowed', 'spared')) THEN 'no_answer' ELSE 'spared' END ELSE 'none' END AS lists
 			FROM sitemap_files GROUP BY seq) WHERE lists <> 'spared' GROUP BY ALL ORDER BY hosts DESC, lists`,
 		"sitemap-files": "SELECT kind || ' ' || outcome AS sitemap, count(*) AS sitemaps FROM sitemap_files GROUP BY ALL ORDER BY sitemaps DESC, sitemap",
 		"sitemap-faults": `SELECT fault, count(DISTINCT seq) AS hosts FROM (SELECT seq, CASE WHEN outcome = 'disallowed' AND fetch_time IS NULL AND starts_with(url, origin || '/') THEN 'closed' WHEN outcome IN ('absent', 'unavailable') OR outcome IN ('ok', 'damaged') AND kind = 'none' THEN 'dead'
