@@ -158,7 +158,7 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 // setTables sets the tables: those of the flag, otherwise all but bodies and those that hosts
 // were not asked for: answers under identities, documents, sitemaps and the pages that these
 // list. What archives hold is not known before they are read, and a table of a run is in all of
-// its segments. A run that is judged again has what can be judged of the earlier one.
+// its segments. A run of an earlier one has the tables that can be made of that one's answers.
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(schema.TableNames, table) {

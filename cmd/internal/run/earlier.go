@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
-// carryLabels takes over the labels of the run that is judged again, unless flags name others.
+// carryLabels takes over the labels of the run of --from-run, unless flags name others.
 func (f *Flags) carryLabels(ctx context.Context) error {
 	in := &f.Config.Source
 	if in.FromRun == "" || len(in.Label) > 0 || !f.writes("labels", "label_counts") {
@@ -33,7 +33,7 @@ func (f *Flags) writes(tables ...string) bool {
 	return len(f.tables) == 0 || slices.ContainsFunc(f.tables, func(t string) bool { return slices.Contains(tables, t) })
 }
 
-// remarkMissed prints what the tables do not have of the run that is judged again.
+// remarkMissed prints what the tables lack of the run of --from-run.
 func (f *Flags) remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	if c.Source.FromRun == "" {
 		return

@@ -66,7 +66,7 @@ type runState struct {
 	askedPages       *pages.Wanted  // with --pages, else nil
 	dated            bool           // the run ID is the current time: another run may have the same
 	damaged          []string       // runs that --resume skips
-	lost, replaced   []string       // labels of the run that is judged again: those that it cannot tell, and beside --labels
+	lost, replaced   []string       // labels of the run of --from-run: its hosts are not known, or --labels is given
 }
 
 func New() *Flags {
