@@ -4,6 +4,8 @@
 //
 //	go test -v .                                verdicts that differ, by package
 //	GOMAXPROCS=1 go test -run '^$' -bench . .   speed on one core
+//	go test -run '^$' -bench Parsers . -google DIR -nzrsky DIR
+//	                                            parsing alone, beside two parsers in C++
 //
 // The reference is the recorded verdict of Google's parser, for agents that are
 // valid product tokens. Bodies and verdicts are kept beside the repository;
