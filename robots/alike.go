@@ -103,6 +103,16 @@ const (
 	viewKind
 )
 
+// A normalForm is the normal form of rules as one reading compares them on some paths. The
+// rules of a file are compared with those of several profiles.
+type normalForm struct {
+	on    domain
+	view  automaton.View
+	whole bool
+	rules []statedRule
+	ok    bool
+}
+
 // normal returns the rules of a reading in their normal form: those that may decide, each
 // pattern once, sorted. It is not ok if more than their lengths decides.
 func (r *spoken) normal(on domain) (rules []statedRule, ok bool) {
@@ -110,6 +120,18 @@ func (r *spoken) normal(on domain) (rules []statedRule, ok bool) {
 	if rs == nil {
 		return nil, true
 	}
+	for i := range rs.normals {
+		if n := &rs.normals[i]; n.on == on && n.view == r.view && n.whole == r.whole {
+			return n.rules, n.ok
+		}
+	}
+	rules, ok = r.findNormal(on)
+	rs.normals = append(rs.normals, normalForm{on, r.view, r.whole, rules, ok})
+	return rules, ok
+}
+
+func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
+	rs := r.rules
 	if rs.hides || rs.odd || r.judge.profile.Length == dialect.LengthMatchEnd {
 		return nil, false
 	}

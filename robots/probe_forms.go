@@ -273,4 +273,11 @@ func (p *prober) both(pattern []byte, starred bool, other []byte) bool {
 }
 
 // isMade reports whether the forms of the RFC write a character of a plain path otherwise.
-func isMade(c byte) bool { return slices.Contains([]byte(madeEscapes), c) }
+func isMade(c byte) bool { return made[c] }
+
+var made = func() (set [256]bool) {
+	for _, c := range []byte(madeEscapes) {
+		set[c] = true
+	}
+	return set
+}()

@@ -34,6 +34,7 @@ type ruleset struct {
 	hides                     bool  // a plain pattern hides another one (GreatestOnly)
 	class                     Class // if hasClass
 	hasClass                  bool
+	normals                   []normalForm // those that were asked for
 }
 
 func (rs *ruleset) reset(f *File, groups []int32) {
@@ -42,6 +43,8 @@ func (rs *ruleset) reset(f *File, groups []int32) {
 	rs.apartLiterals, rs.apartWilds = rs.apartLiterals[:0], rs.apartWilds[:0]
 	rs.emptyAllow, rs.emptyDisallow = -1, -1
 	rs.hasForms, rs.hasClass, rs.twin = false, false, nil
+	clear(rs.normals)
+	rs.normals = rs.normals[:0]
 }
 
 // number identifies a ruleset; 0 means no group.

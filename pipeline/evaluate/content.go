@@ -142,9 +142,23 @@ func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
 	}
 	e.lines = e.parityRows(row, f, e.lines)
 	if len(content.parities)+len(content.errors) > 0 {
-		slices.SortStableFunc(e.lines, byLine)
+		e.orderLines()
 	}
 	return e.lines
+}
+
+// orderLines orders the rows of lines as they stand in the file, and those of one line as they
+// are. The rows are large, so each is moved once.
+func (e *Evaluator) orderLines() {
+	e.order = e.order[:0]
+	for i := range e.lines {
+		e.order = append(e.order, uint64(e.lines[i].Line)<<32|uint64(i))
+	}
+	slices.Sort(e.order)
+	e.unordered, e.lines = e.lines, e.unordered[:0]
+	for _, x := range e.order {
+		e.lines = append(e.lines, e.unordered[uint32(x)])
+	}
 }
 
 // signalRows returns the rows of signals, with fields in lower case.

@@ -78,6 +78,8 @@ type Evaluator struct {
 	rules       []schema.Rule
 	sitemaps    []schema.Sitemap
 	lines       []schema.Line
+	unordered   []schema.Line // see orderLines, as is order
+	order       []uint64
 	signals     []schema.Signal
 	preferences []schema.Preference
 	stated      []schema.Preference // of other documents

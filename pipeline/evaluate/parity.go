@@ -249,6 +249,3 @@ func (e *Evaluator) countParity(stratum string) {
 		e.counts.Add("line_class_hosts", stratum, class)
 	}
 }
-
-// byLine orders remarkable lines as they stand in the file.
-func byLine(a, b schema.Line) int { return cmp.Compare(a.Line, b.Line) }

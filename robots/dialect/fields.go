@@ -284,6 +284,19 @@ func RewriterOf(m *Matching) rewrite.Rewriter {
 
 // Has reports whether a line of a kind ends the list of agents, or makes a group.
 func (e ListEnds) Has(kind ListEnds) bool {
-	rank := map[ListEnds]int{"": 0, EndsDelay: 1, EndsDelayRate: 2, EndsAny: 3, EndsAnyColon: 4}
-	return rank[e] >= rank[kind]
+	return e.rank() >= kind.rank()
+}
+
+func (e ListEnds) rank() int {
+	switch e {
+	case EndsDelay:
+		return 1
+	case EndsDelayRate:
+		return 2
+	case EndsAny:
+		return 3
+	case EndsAnyColon:
+		return 4
+	}
+	return 0
 }

@@ -77,8 +77,16 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 			if l.kind != ruleLine {
 				return l, false
 			}
-			var text []byte
-			for i, c := range l.value {
+			first := 0
+			for first < len(l.value) && !which(l.value, first) {
+				first++
+			}
+			if first == len(l.value) {
+				return l, false
+			}
+			text := append(make([]byte, 0, len(l.value)+1), l.value[:first]...)
+			for i, c := range l.value[first:] {
+				i += first
 				if !which(l.value, i) {
 					text = append(text, c)
 					continue
@@ -87,9 +95,6 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 					text = append(text, '/') // for a star
 				}
 				text = append(text, letters[free])
-			}
-			if bytes.Equal(text, l.value) {
-				return l, false
 			}
 			l.write(text)
 			return l, true
@@ -127,7 +132,7 @@ func (f *file) oddDelays() []bool {
 func dropNames(which func(l *line) bool) func(*file, func(int) bool) []int {
 	return func(f *file, only func(int) bool) (touched []int) {
 		drops := func(l line) bool { return l.kind == agentLine && which(&l) && only(l.number) }
-		var kept []line
+		kept := f.lines[:0]
 		for from, to := 0, 0; from < len(f.lines); from = to {
 			for rules := false; to < len(f.lines) && !(rules && f.lines[to].kind == agentLine); to++ {
 				rules = rules || f.lines[to].kind == ruleLine

@@ -189,18 +189,17 @@ func index(b bool) int {
 // longestFirst orders the rules of each group, so that the first that matches is the
 // longest.
 func longestFirst(f *file, only func(int) bool) (touched []int) {
+	var order []int // of the places of a group's rules
 	f.eachRules(func(places []int) {
-		var rules []line
-		for _, i := range places {
-			rules = append(rules, f.lines[i])
-		}
 		allowed := make(map[string]bool)
-		for _, l := range rules {
-			if l.allow {
+		for _, i := range places {
+			if l := &f.lines[i]; l.allow {
 				allowed[string(l.value)] = true
 			}
 		}
-		slices.SortStableFunc(rules, func(a, b line) int {
+		order = append(order[:0], places...)
+		slices.SortStableFunc(order, func(i, k int) int {
+			a, b := &f.lines[i], &f.lines[k]
 			if len(a.value) != len(b.value) {
 				return len(b.value) - len(a.value)
 			}
@@ -208,12 +207,16 @@ func longestFirst(f *file, only func(int) bool) (touched []int) {
 		})
 		var moved []int
 		for k, i := range places {
-			if rules[k].number != f.lines[i].number {
+			if f.lines[order[k]].number != f.lines[i].number {
 				moved = append(moved, f.lines[i].number)
 			}
 		}
 		if slices.ContainsFunc(moved, only) {
 			touched = append(touched, moved...)
+			var rules []line
+			for _, i := range order {
+				rules = append(rules, f.lines[i])
+			}
 			for k, i := range places {
 				f.lines[i] = rules[k]
 			}

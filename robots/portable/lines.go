@@ -2,7 +2,6 @@ package portable
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +38,7 @@ type file struct {
 	cut   bool        // the file as given is longer
 	tail  []byte      // its last line, which is cut and does not count
 	read  robots.File // as google reads it
+	spare []line      // memory for the next clone
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
@@ -59,11 +59,17 @@ func readFile(body []byte, cut bool) *file {
 
 // clone returns a copy for a step, which classifies it.
 func (f *file) clone() *file {
-	return &file{bom: f.bom, lines: slices.Clone(f.lines), cut: f.cut, tail: f.tail}
+	lines := append(f.spare[:0], f.lines...)
+	f.spare = nil
+	return &file{bom: f.bom, lines: lines, cut: f.cut, tail: f.tail}
 }
 
 func (f *file) bytes() []byte {
-	var out []byte
+	n := len(utf8BOM) + len(f.tail)
+	for i := range f.lines {
+		n += len(f.lines[i].text) + len("\r\n")
+	}
+	out := make([]byte, 0, n)
 	if f.bom {
 		out = append(out, utf8BOM...)
 	}

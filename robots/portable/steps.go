@@ -24,6 +24,7 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 	}
 	next := f.clone()
 	if len(s.change(next, only)) == 0 {
+		f.spare = next.lines
 		return nil
 	}
 	next.classify()
@@ -32,7 +33,9 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 
 // touches returns the lines that the step changes.
 func (s *step) touches(f *file) []int {
-	lines := s.change(f.clone(), func(int) bool { return true })
+	next := f.clone()
+	lines := s.change(next, func(int) bool { return true })
+	f.spare = next.lines
 	lines = slices.DeleteFunc(lines, func(n int) bool { return n == 0 })
 	slices.Sort(lines)
 	return slices.Compact(lines)
@@ -54,18 +57,21 @@ func each(change func(l line) (line, bool)) func(*file, func(int) bool) []int {
 	}
 }
 
-// drop leaves out lines.
+// drop leaves out lines. which looks at line i alone, for those before it have moved.
 func drop(which func(f *file, i int) bool) func(*file, func(int) bool) []int {
 	return func(f *file, only func(int) bool) (touched []int) {
-		var kept []line
+		kept := 0
 		for i := range f.lines {
 			if only(f.lines[i].number) && which(f, i) {
 				touched = append(touched, f.lines[i].number)
-			} else {
-				kept = append(kept, f.lines[i])
+				continue
 			}
+			if kept < i {
+				f.lines[kept] = f.lines[i]
+			}
+			kept++
 		}
-		f.lines = kept
+		f.lines = f.lines[:kept]
 		return touched
 	}
 }
@@ -85,16 +91,22 @@ var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028
 // with another odd character in its field, is left out if other parsers take it for one.
 func plainSpaces(f *file, only func(int) bool) (touched []int) {
 	was := slices.Clone(f.lines)
+	rewritten := false // so that google may read it otherwise; it does not care whether a last line ends
 	for i := range f.lines {
 		if l := &f.lines[i]; only(l.number) {
-			l.text = []byte(oddSpaces.Replace(string(upToNUL(l.text))))
-			if l.end != "\r\n" {
+			if mayHoldOddSpaces(l.text) {
+				l.text, rewritten = []byte(oddSpaces.Replace(string(upToNUL(l.text)))), true
+			}
+			if l.end != "\r\n" && l.end != "\n" {
+				rewritten = rewritten || l.end != "" || f.cut
 				l.end = "\n"
 			}
 		}
 	}
-	f.classify()
-	var kept []line
+	if rewritten {
+		f.classify()
+	}
+	kept := f.lines[:0]
 	for i := range f.lines {
 		l, w := &f.lines[i], &was[i]
 		other := l.kind != w.kind || l.allow != w.allow || !bytes.Equal(l.value, w.value)
@@ -114,6 +126,16 @@ func plainSpaces(f *file, only func(int) bool) (touched []int) {
 	return touched
 }
 
+// mayHoldOddSpaces reports whether a text may hold something that plainSpaces replaces.
+func mayHoldOddSpaces(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\t' || c == "\u0085"[0] || c == "\u2028"[0] {
+			return true
+		}
+	}
+	return false
+}
+
 // upToNUL returns what google reads of a line that it reads up to a NUL, of a record: the
 // line as it is if nothing stands before.
 func upToNUL(text []byte) []byte {
@@ -126,7 +148,7 @@ func upToNUL(text []byte) []byte {
 // spell writes fields as they should be. Of the others that some parser knows, google ignores
 // the line, so it is left out.
 func spell(f *file, only func(int) bool) (touched []int) {
-	kept := f.lines[:0:0]
+	kept := f.lines[:0]
 	for _, l := range f.lines {
 		key, _, colon := bytes.Cut(l.text, []byte(":"))
 		record := l.kind == agentLine || l.kind == ruleLine

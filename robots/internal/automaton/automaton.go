@@ -2,7 +2,6 @@ package automaton
 
 import (
 	"math"
-	"sort"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -159,13 +158,13 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 			from++
 		}
 		less := from
-		from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] >= c }))
+		from += firstAbove(v.plains[from:to], n, int(c)-1)
 		for _, k := range v.resets {
 			if before := m.Language.ladders[k].before; before[less] != before[from] {
 				st[m.ladders+k] = -1<<2 | int32(noLabel)
 			}
 		}
-		to = from + int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+		to = from + firstAbove(v.plains[from:to], n, int(c))
 		m.place(st, v, from, to, n+1)
 	}
 	for _, k := range v.stars {
@@ -191,6 +190,20 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 			}
 		}
 	}
+}
+
+// firstAbove returns the place of the first plain whose byte n is above c. They are sorted, and
+// all have it.
+func firstAbove(plains []plainPattern, n int32, c int) int32 {
+	from, to := 0, len(plains)
+	for from < to {
+		if mid := int(uint(from+to) >> 1); int(plains[mid].text[n]) > c {
+			to = mid
+		} else {
+			from = mid + 1
+		}
+	}
+	return int32(from)
 }
 
 // step advances st by one byte of the path as written in the URL.

@@ -36,10 +36,15 @@ func (r *Rewriter) keeps(b []byte) bool {
 	if len(b) == 0 || b[0] != '/' || len(b) > 1 && b[1] == '/' || r.Requote == RequoteWhole {
 		return false
 	}
-	for _, c := range b {
+	query := false
+	for i, c := range b {
 		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '/', c == '-', c == '_':
-		case c >= 'A' && c <= 'Z' && !r.FoldCase, c == '.' && r.Compared == "":
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '/', c == '-', c == '_', c == '~':
+		case c >= 'A' && c <= 'Z' && !r.FoldCase:
+		case c == '.' && (r.Compared == "" || b[i-1] != '/'): // else it may begin a dot segment
+		case c == '?' && !query && i < len(b)-1 && r.Compared != ComparedPath && r.Requote != RequoteThrough:
+			query = true
+		case (c == '=' || c == '&') && query:
 		default:
 			return false
 		}
