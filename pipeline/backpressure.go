@@ -24,10 +24,11 @@ func budgetsOf(memory int64) budgets {
 	if memory <= 0 {
 		memory = math.MaxInt64 // not known
 	}
+	cores := int64(runtime.GOMAXPROCS(0))
 	return budgets{
-		held: min(memory/16, 32<<20), most: min(memory/8, 64<<20), texts: min(memory/16, 64<<20),
+		held: min(memory/16, cores*8<<20, 32<<20), most: min(memory/8, 64<<20), texts: min(memory/16, 64<<20),
 		underWay: min(memory/16, 256<<20), waiting: int(min(memory/16/(14<<10), 16<<10)),
-		evaluators: int(min(max(memory/5/(48<<20), 1), int64(runtime.GOMAXPROCS(0)))),
+		evaluators: int(min(max(memory/5/(48<<20), 1), cores)),
 	}
 }
 
@@ -67,7 +68,7 @@ func newBackpressure(c *Config) *backpressure {
 		maxOpen)}
 	if c.Source.IsStored() {
 		// Each core reads one piece and evaluates another.
-		g.pieces = max(2*runtime.GOMAXPROCS(0), minOpen)
+		g.pieces = 2 * runtime.GOMAXPROCS(0)
 	}
 	g.change = sync.NewCond(&g.mu)
 	if !c.Source.IsStored() {

@@ -115,7 +115,9 @@ func Decode(stored []byte, encoding string, limit int) (d Decoded, err error) {
 // might not expect, such as a gzip file without an encoding, which crawlers do not unpack.
 // truncated reports whether the body is cut.
 func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err error) {
-	b := bufio.NewReader(body)
+	b := readers.Get().(*bufio.Reader)
+	b.Reset(body)
+	defer func() { b.Reset(nil); readers.Put(b) }()
 	if start, _ := b.Peek(len(gzipMagic)); string(start) == gzipMagic {
 		remark = errors.New("body: it is a gzip file, which no content encoding says, and stays packed")
 	}

@@ -1,6 +1,7 @@
 package shred
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -8,23 +9,37 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// Zstd compresses the pages of every writer. An encoder takes 1.3 MB, and more for large
-// pages. The codec of parquet-go keeps its encoders in a [sync.Pool], which every other
-// garbage collection empties, so that small files make a new one for most pages; this
-// one keeps an encoder for each processor.
+// Zstd compresses the pages of every writer. An encoder takes 1.3 MB, and 8 MB more once it
+// had a large page. The codec of parquet-go keeps its encoders in a [sync.Pool], which every
+// other garbage collection empties, so that small files make a new one for most pages; this
+// one keeps an encoder for each processor, and for large pages, of which there are few, half
+// as many.
 var Zstd compress.Codec = zstdCodec{&parquet.Zstd}
 
 type zstdCodec struct{ compress.Codec }
 
-var encoders = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(0), zstd.WithEncoderLevel(zstd.SpeedDefault),
-		zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err)
-	}
-	return e
-})
+// smallPage is the most bytes of a page that zstd compresses as one block, for which it keeps
+// no history.
+const smallPage = 128 << 10
+
+var ofSmall, ofLarge = encoders(runtime.GOMAXPROCS(0)), encoders((runtime.GOMAXPROCS(0) + 1) / 2)
+
+func encoders(concurrency int) func() *zstd.Encoder {
+	return sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(concurrency),
+			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false),
+			zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			panic(err)
+		}
+		return e
+	})
+}
 
 func (zstdCodec) Encode(dst, src []byte) ([]byte, error) {
-	return encoders().EncodeAll(src, dst[:0]), nil
+	encoder := ofSmall
+	if len(src) > smallPage {
+		encoder = ofLarge
+	}
+	return encoder().EncodeAll(src, dst[:0]), nil
 }

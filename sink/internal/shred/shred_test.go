@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -776,4 +777,40 @@ func TestNumbersOfTexts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A writer makes room for the rows that it gets, not for full pages, and encodes a large
+// dictionary without leaving several times its memory behind.
+func TestMemoryOfAWriter(t *testing.T) {
+	bytesOf := func(do func() error) uint64 {
+		runtime.GC() // twice empties the pools of parquet-go
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	var w *Writer[verdict]
+	create := func() (err error) {
+		if w, err = New[verdict](io.Discard, new(sync.Pool)); err == nil {
+			err = w.Write(make([]verdict, 1))
+		}
+		return err
+	}
+	if n := bytesOf(create); n > 256<<10 {
+		t.Errorf("a row takes %d bytes", n)
+	}
+	many := make([]verdict, 1<<14)
+	for i := range many {
+		many[i].URL = fmt.Sprintf("/%0300d", i)
+	}
+	if err := w.Write(many); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytesOf(w.Close); n > 16<<20 {
+		t.Errorf("closing a file with a dictionary of %d bytes takes %d", len(many)*301, n)
+	}
 }

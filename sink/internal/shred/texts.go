@@ -3,7 +3,6 @@ package shred
 import (
 	"hash/maphash"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
@@ -251,11 +250,11 @@ func room[V any](s []V, n int) []V {
 	if cap(s)-len(s) >= n {
 		return s
 	}
-	return slices.Grow(s, max(n, cap(s)))
+	return append(make([]V, 0, max(len(s)+n, 2*cap(s))), s...)
 }
 
 func (t *texts) grow() {
-	if size := 4 * len(t.slots); size <= cap(t.slots) {
+	if size := 2 * len(t.slots); size <= cap(t.slots) {
 		t.slots = t.slots[:size]
 		clear(t.slots)
 	} else {

@@ -2,10 +2,13 @@ package shred
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/plain"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // The types through which parquet-go reads a column's cells from us. Its interfaces
@@ -59,15 +62,20 @@ type repeats struct {
 }
 
 func (r *repeats) Encode(dst, page []byte) ([]byte, error) {
-	if r.compressed == nil || !bytes.Equal(page, r.page) {
-		compressed, err := r.Codec.Encode(r.compressed, page)
-		if err != nil {
-			r.compressed = nil
-			return dst, err
+	if r.compressed != nil && bytes.Equal(page, r.page) {
+		dst = append(dst[:0], r.compressed...)
+		if len(page) > smallPage {
+			r.page, r.compressed = nil, nil
 		}
-		r.page, r.compressed = append(r.page[:0], page...), compressed
+		return dst, nil
 	}
-	return append(dst[:0], r.compressed...), nil
+	compressed, err := r.Codec.Encode(r.compressed, page)
+	if err != nil {
+		r.compressed = nil
+		return dst, err
+	}
+	r.page, r.compressed = append(r.page[:0], page...), compressed
+	return append(dst[:0], compressed...), nil
 }
 
 // kind is the type of a column of one writer. It keeps the buffer that parquet-go
@@ -81,11 +89,10 @@ type kind struct {
 	buffer parquet.ColumnBuffer
 }
 
-func (k *kind) NewColumnBuffer(column, values int) parquet.ColumnBuffer {
+func (k *kind) NewColumnBuffer(column, _ int) parquet.ColumnBuffer {
+	k.buffer = k.Type.NewColumnBuffer(column, 0) // grows: most columns never fill a page
 	if k.texts != nil {
-		k.buffer = buffer{k.Type.NewColumnBuffer(column, 0), k} // stays empty
-	} else {
-		k.buffer = k.Type.NewColumnBuffer(column, values)
+		k.buffer = buffer{k.buffer, k} // stays empty
 	}
 	return filled{k.buffer}
 }
@@ -128,5 +135,22 @@ func (d dictionary) Size() int64        { return int64(len(d.kind.texts.values))
 func (d dictionary) Reset()             { d.kind.texts.forget() }
 
 func (d dictionary) Page() parquet.Page {
-	return d.kind.Type.NewPage(d.kind.column, d.kind.texts.len(), d.kind.texts.all())
+	return dictionaryPage{d.kind.Type.NewPage(d.kind.column, d.kind.texts.len(), d.kind.texts.all())}
+}
+
+// dictionaryPage is the page with the texts of a dictionary.
+type dictionaryPage struct{ parquet.Page }
+
+func (p dictionaryPage) Type() parquet.Type { return roomy{p.Page.Type()} }
+
+// roomy is a type that makes room for all texts before it encodes them: parquet-go appends
+// them one by one, and leaves several times their memory behind.
+type roomy struct{ parquet.Type }
+
+func (r roomy) Encode(dst []byte, texts encoding.Values, as encoding.Encoding) ([]byte, error) {
+	if as.Encoding() == format.Plain { // not a Bloom filter, which dst holds
+		values, offsets := texts.ByteArray()
+		dst = slices.Grow(dst[:0], len(values)+plain.ByteArrayLengthSize*len(offsets))
+	}
+	return r.Type.Encode(dst, texts, as)
 }
