@@ -1,7 +1,6 @@
 package client
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,20 +25,20 @@ var robotsRoute = route{target: "/robots.txt", pages: true}
 // heard is a capture whose body is not in memory yet.
 type heard struct {
 	*fetch.Capture
-	at      fetch.Origin    // of the last hop
-	missing bool            // the answer of the next hop is not stored; see [Archive]
-	spared  bool            // the next hop was not asked for; see [received]
-	retold  bool            // the last answer was one to another host
-	seen    map[string]bool // URLs of the chain
-	text    *text           // the body, until [Lease.land]
-	also    []*heard        // the answers to further identities
+	at      fetch.Origin // of the last hop
+	missing bool         // the answer of the next hop is not stored; see [Archive]
+	spared  bool         // the next hop was not asked for; see [received]
+	retold  bool         // the last answer was one to another host
+	seen    []string     // URLs of the chain
+	text    *text        // the body, until [Lease.land]
+	also    []*heard     // the answers to further identities
 
 	// respite is the pause before the next request to the host, once it was asked for more than its
 	// robots.txt: negative if it wants to be left alone for long.
 	respite time.Duration
 
 	header  []usage.HeaderField // those lines of the last hop that the question wants
-	further []*text             // the bodies of further answers and their readings, two for each, until [Lease.land]
+	further []span              // bodies of further answers and their readings, two for each, in [Lease.kept]
 }
 
 // overFTP reports whether the last hop used FTP. FTP replies look like HTTP
@@ -53,11 +52,9 @@ func (got *heard) overFTP() bool {
 func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 	got := &heard{Capture: &fetch.Capture{Origin: asked}}
 	at, target := asked, r.target
-	seen := make(map[string]bool, 1)
 	if r.after != nil {
-		at, got.Hops, seen = r.at, slices.Clone(r.after.Hops), maps.Clone(r.after.seen)
+		at, got.Hops, got.seen = r.at, slices.Clone(r.after.Hops), slices.Clone(r.after.seen)
 	}
-	got.seen = seen
 	limit := lease.client.config.MaxRedirects
 	lease.pages = r.pages && lease.identity == 0 && lease.client.config.ErrorBodies
 	defer func() { lease.pages = false }()
@@ -65,7 +62,7 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 	defer turn.end()
 	for {
 		here := at.String() + target
-		seen[here] = true
+		got.seen = append(got.seen, here)
 		a, fail := lease.askInTurn(turn, b, at, target)
 		if a.missing || a.spared {
 			got.missing, got.spared = a.missing, a.spared
@@ -83,10 +80,13 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times, got.Challenge, got.CDN = a.headers, a.times, a.challenge, a.cdn
 		got.text, got.Truncated, got.Err, got.header = a.body, a.truncated, a.remark, a.kept
+		if a.body != nil {
+			a.body.paused = nil // it holds the connection
+		}
 		if fail == nil && hop.IsRedirect() {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
-				case seen[at.String()+target]:
+				case slices.Contains(got.seen, at.String()+target):
 					fail = failure.New(answer.ErrorRedirectLoop, "redirected to a URL of the same chain")
 				case len(got.Hops) > limit:
 					fail = failure.New(answer.ErrorRedirectLimit, "redirected more than %d times", limit)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -28,7 +29,7 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		if q.Unasked != "" {
 			f := lease.noted(q)
 			f.Outcome = q.Unasked
-			got.Further, got.further = append(got.Further, f), append(got.further, nil, nil)
+			got.Further, got.further = append(got.Further, f), append(got.further, noText, noText)
 			return f
 		}
 		if !again {
@@ -40,25 +41,16 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		if f == nil {
 			return nil
 		}
-		body, reading := (*text)(nil), (*text)(nil)
+		body, reading := noText, noText
 		if a != nil {
 			if pause = IdentityPause; fetch.DomainOf(a.at.Host) == fetch.DomainOf(got.Origin.Host) {
 				pause, again = a.pause(IdentityPause)
 			}
-			body = a.text
-		}
-		if q.Read != nil && body != nil && a.Status()/100 == 2 {
-			reading = lease.text(511, nil)
-			if err := lease.read(q, body, reading); err != nil {
+			var err error
+			if body, reading, err = lease.keep(q, f, a); err != nil {
 				got.fail(lease, err)
 				return nil
 			}
-			body.release()
-			body = nil
-			reading.fit()
-		}
-		if f.Error != "" {
-			body = nil
 		}
 		got.Further, got.further = append(got.Further, f), append(got.further, body, reading)
 		return f
@@ -81,6 +73,28 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 			return
 		}
 	}
+}
+
+// keep keeps of the body of an answer what the question wants: the body, or what is read of it.
+func (lease *Lease) keep(q *fetch.Question, f *fetch.Further, a *heard) (body, reading span, err error) {
+	body, reading = noText, noText
+	if a.text == nil {
+		return body, reading, nil
+	}
+	defer lease.drop(a.text)
+	if lease.kept == nil {
+		lease.kept = lease.text(0, nil)
+	}
+	from := lease.kept.size()
+	switch {
+	case q.Read != nil && a.Status()/100 == 2:
+		err = lease.read(q, a.text, lease.kept)
+		reading = span{from, lease.kept.size()}
+	case f.Error == "":
+		_, err = io.Copy(lease.kept, a.text.reader())
+		body = span{from, lease.kept.size()}
+	}
+	return body, reading, err
 }
 
 // next returns the pause before the next request to the host, and whether it may be asked.

@@ -268,8 +268,7 @@ func (lease *Lease) retell(t *told) (a received, fail *failure.Failure) {
 
 // copied returns the last exchange with its bytes.
 func (lease *Lease) copied() (fetch.Exchange, error) {
-	at := 0
-	x, err := lease.last.exchange(lease.tape.reader(), &at)
+	x, err := lease.last.exchange(&parts{text: lease.tape.reader()})
 	if !lease.client.config.Record {
 		lease.tape.release()
 		lease.tape = nil

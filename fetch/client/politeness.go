@@ -69,6 +69,7 @@ type Lease struct {
 	find Find      // where answers are stored, so that nobody is asked; nil to ask
 	near time.Time // with find: of several answers of a URL the nearest counts
 
+	kept   *text   // bodies and readings of further answers, nil before there are any; see [Lease.keep]
 	texts  []*text // texts of its answers
 	landed bool    // holds a place in spool.landing
 }
@@ -178,9 +179,7 @@ func (lease *Lease) pause(b *budget, wait time.Duration) bool {
 		return false
 	}
 	lease.giveSlot()
-	if lease.tape != nil {
-		lease.tape.fit() // most hosts in flight wait
-	}
+	lease.shrink() // most hosts in flight wait
 	if sleep(lease.ctx, wait) != nil {
 		return false
 	}

@@ -20,8 +20,28 @@ type recording struct {
 	header         int  // the end of its header on the tape, 0 without one
 }
 
-// span is a range of bytes of the tape.
+// span is a range of bytes of a text.
 type span struct{ from, to int }
+
+// noText is not even an empty one.
+var noText = span{-1, -1}
+
+// parts reads spans of a text, in order.
+type parts struct {
+	text io.Reader
+	at   int
+}
+
+// next returns the bytes of a span.
+func (p *parts) next(s span) ([]byte, error) {
+	_, err := io.CopyN(io.Discard, p.text, int64(s.from-p.at))
+	part := make([]byte, s.to-s.from)
+	if err == nil {
+		_, err = io.ReadFull(p.text, part)
+	}
+	p.at = s.to
+	return part, err
+}
 
 // ask requests target of o by the scheme of o, and records the exchange if the client is
 // configured to.
@@ -39,7 +59,7 @@ func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fa
 	x := lease.begin(o.String() + target)
 	lease.recording, lease.last = x, x
 	a, fail := get(b, o, target)
-	lease.recording = nil
+	lease.recording, lease.tape.paused = nil, nil
 	if fail == nil && o.Scheme == "ftp" && a.body != nil {
 		fail = lease.recordFile(x, &a)
 	}
@@ -165,9 +185,9 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 		if len(lease.exchanges) == 0 {
 			return
 		}
-		in, at := lease.tape.reader(), 0
+		tape := &parts{text: lease.tape.reader()}
 		for _, x := range lease.exchanges {
-			e, err := x.exchange(in, &at)
+			e, err := x.exchange(tape)
 			if !yield(&e, err) || err != nil {
 				return
 			}
@@ -175,17 +195,12 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 	}
 }
 
-// exchange returns the exchange with its bytes, from the tape that was read up to a place.
-func (x *recording) exchange(tape io.Reader, at *int) (e fetch.Exchange, err error) {
+// exchange returns the exchange with its bytes.
+func (x *recording) exchange(tape *parts) (e fetch.Exchange, err error) {
 	take := func(s span) (p []byte) {
-		if s.to == s.from || err != nil {
-			return nil
+		if s.to > s.from && err == nil {
+			p, err = tape.next(s)
 		}
-		if _, err = io.CopyN(io.Discard, tape, int64(s.from-*at)); err == nil {
-			p = make([]byte, s.to-s.from)
-			_, err = io.ReadFull(tape, p)
-		}
-		*at = s.to
 		return p
 	}
 	e = x.Exchange

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -77,25 +76,21 @@ func (s *spool) give(n int64, blocks []int64) {
 	s.free = append(s.free, blocks...)
 }
 
-// put writes a block to the file.
-func (s *spool) put(block []byte) (at int64, err error) {
+// block takes a block of the file.
+func (s *spool) block() (at int64, err error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.file == nil {
-		s.file, err = s.create()
+		if s.file, err = s.create(); err != nil {
+			return 0, spoolError(err)
+		}
 	}
 	if n := len(s.free); n > 0 {
 		at, s.free = s.free[n-1], s.free[:n-1]
-	} else {
-		at, s.end = s.end, s.end+blockBytes
+		return at, nil
 	}
-	s.mu.Unlock()
-	if err == nil {
-		_, err = s.file.WriteAt(block, at)
-	}
-	if err != nil {
-		return 0, spoolError(err)
-	}
-	return at, nil
+	s.end += blockBytes
+	return s.end - blockBytes, nil
 }
 
 func spoolError(err error) error {
@@ -107,7 +102,8 @@ type text struct {
 	spool  *spool
 	paused func(time.Duration) // called with waits for the disk; may be nil
 	blocks []int64             // offsets of its blocks in the spool's file, in order
-	tail   []byte              // the bytes after the blocks
+	stored int                 // bytes in the blocks, of which the last may have room for more
+	tail   []byte              // the bytes after these
 	taken  int64               // bytes taken from the spool's room
 	isLean bool                // it is read once, as a stream: no more than leanBytes of it stay in memory
 }
@@ -129,7 +125,7 @@ func newText(s *spool, expect int, paused func(time.Duration)) *text {
 	return t
 }
 
-func (t *text) size() int { return len(t.blocks)*blockBytes + len(t.tail) }
+func (t *text) size() int { return t.stored + len(t.tail) }
 
 // fill reads r to its end, or up to limit bytes. truncated reports whether
 // there was more. After an error the text keeps the bytes read before it.
@@ -173,7 +169,7 @@ func (t *text) Write(p []byte) (n int, err error) {
 
 // grow extends the tail of a text that has at most `most` bytes.
 func (t *text) grow(most int) error {
-	size := min(2*cap(t.tail)+512, most-len(t.blocks)*blockBytes)
+	size := min(2*cap(t.tail)+512, most-t.stored)
 	switch more := int64(size) - t.taken; {
 	case size <= blockBytes:
 	case len(t.blocks) == 0 && (!t.isLean || size <= leanBytes || t.spool.create == nil) && t.spool.take(more):
@@ -203,27 +199,51 @@ func (t *text) fit() {
 	}
 }
 
-// unload writes the whole blocks of the tail to the file.
+// lay moves a text to disk that nobody needs for now, if there is a disk. What does not get
+// there stays in memory.
+func (t *text) lay() {
+	if t.spool.create != nil && t.store() == nil {
+		t.tail = nil
+		return
+	}
+	t.fit()
+}
+
+// unload moves the tail to the file, and makes room for more.
 func (t *text) unload() error {
-	began := time.Now()
-	rest := t.tail
-	for len(rest) >= blockBytes {
-		at, err := t.spool.put(rest[:blockBytes])
-		if err != nil {
-			return err
-		}
-		t.blocks, rest = append(t.blocks, at), rest[blockBytes:]
+	began, room := time.Now(), t.tail[:0]
+	if t.taken > 0 || cap(room) != blockBytes {
+		room = make([]byte, 0, blockBytes)
 	}
-	if t.taken > 0 || cap(t.tail) != blockBytes {
-		t.tail = append(make([]byte, 0, blockBytes), rest...)
-	} else {
-		t.tail = t.tail[:copy(t.tail, rest)]
+	if err := t.store(); err != nil {
+		return err
 	}
-	t.spool.give(t.taken, nil)
-	t.taken = 0
+	t.tail = room
 	if t.paused != nil {
 		t.paused(time.Since(began))
 	}
+	return nil
+}
+
+// store writes the tail to the file.
+func (t *text) store() error {
+	for len(t.tail) > 0 {
+		from := t.stored % blockBytes
+		if from == 0 {
+			block, err := t.spool.block()
+			if err != nil {
+				return err
+			}
+			t.blocks = append(t.blocks, block)
+		}
+		n := min(len(t.tail), blockBytes-from)
+		if _, err := t.spool.file.WriteAt(t.tail[:n], t.blocks[len(t.blocks)-1]+int64(from)); err != nil {
+			return spoolError(err)
+		}
+		t.stored, t.tail = t.stored+n, t.tail[n:]
+	}
+	t.spool.give(t.taken, nil)
+	t.taken = 0
 	return nil
 }
 
@@ -243,8 +263,9 @@ func (t *text) bytes() ([]byte, error) {
 // reader returns a reader of the whole text.
 func (t *text) reader() io.Reader {
 	readers := make([]io.Reader, 0, len(t.blocks)+1)
-	for _, at := range t.blocks {
-		readers = append(readers, io.NewSectionReader(spoolFile{t.spool}, at, blockBytes))
+	for i, at := range t.blocks {
+		size := min(blockBytes, t.stored-i*blockBytes)
+		readers = append(readers, io.NewSectionReader(spoolFile{t.spool}, at, int64(size)))
 	}
 	return io.MultiReader(append(readers, bytes.NewReader(t.tail))...)
 }
@@ -264,89 +285,7 @@ func (f spoolFile) ReadAt(p []byte, off int64) (int, error) {
 // release returns the memory and blocks of the text. It may be called again.
 func (t *text) release() {
 	t.spool.give(t.taken, t.blocks)
-	t.taken, t.blocks, t.tail = 0, nil, nil
-}
-
-// land moves the bodies into memory and returns the capture. Only a few bodies at
-// a time come back from disk. Each keeps its place until [Lease.Leave], when
-// the caller has stored it.
-func (lease *Lease) land(got *heard) *fetch.Capture {
-	for i, also := range got.also {
-		other := lease.land(also)
-		if other.Local != nil || other.Error == answer.ErrorCanceled {
-			return other
-		}
-		got.Also[i].Capture = other
-	}
-	var err error
-	for i, f := range got.Further {
-		if f.Body, err = lease.bytes(got.further[2*i]); err == nil {
-			f.Reading, err = lease.bytes(got.further[2*i+1])
-		}
-		if err != nil {
-			return lease.unlanded(got, err)
-		}
-	}
-	defer share(got.Capture)
-	t := got.text
-	if t == nil {
-		return got.Capture
-	}
-	got.text = nil
-	isPage := got.Error == answer.ErrorRedirectInvalid // its status says that it leads on, and its body may be read
-	if n := t.size(); got.Error != "" && !isPage {
-		got.Cut = &n
-		return got.Capture
-	}
-	if got.Body, err = lease.bytes(t); err != nil {
-		return lease.unlanded(got, err)
-	}
-	return got.Capture
-}
-
-// bytes returns a whole text, nil for none. The error is one of this machine, or that of the
-// context.
-func (lease *Lease) bytes(t *text) ([]byte, error) {
-	if t == nil {
-		return nil, nil
-	}
-	if len(t.blocks) > 0 && !lease.landed {
-		select {
-		case lease.client.spool.landing <- struct{}{}:
-			lease.landed = true
-		case <-lease.ctx.Done():
-			return nil, lease.ctx.Err()
-		}
-	}
-	return t.bytes()
-}
-
-// unlanded returns the capture of a fetch of which a body did not come into memory.
-func (lease *Lease) unlanded(got *heard, err error) *fetch.Capture {
-	if lease.ctx.Err() != nil {
-		got.stop(err)
-		return got.Capture
-	}
-	return &fetch.Capture{Origin: got.Origin, Start: time.Now(), Error: answer.ErrorCanceled, Err: err, Local: err}
-}
-
-// text returns a text for an answer. It is released with the lease.
-func (lease *Lease) text(expect int, paused func(time.Duration)) *text {
-	t := newText(lease.client.spool, expect, paused)
-	lease.texts = append(lease.texts, t)
-	return t
-}
-
-// settle releases the memory of the lease's answers.
-func (lease *Lease) settle() {
-	for _, t := range lease.texts {
-		t.release()
-	}
-	lease.texts = nil
-	if lease.landed {
-		lease.landed = false
-		<-lease.client.spool.landing
-	}
+	t.taken, t.blocks, t.stored, t.tail, t.paused = 0, nil, 0, nil, nil
 }
 
 // pausing returns a function that moves the deadlines of connections by a wait

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -173,21 +175,102 @@ func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 	}
 }
 
-// A text that waits takes no more memory than it has bytes, and can be written on.
-func TestATextFits(t *testing.T) {
-	s := newText(newSpool(Backing{}, 1), 4095, nil)
-	var want []byte
-	for i := range 100 {
-		part := bytes.Repeat([]byte{byte(i)}, i*7)
-		if _, err := s.Write(part); err != nil {
-			t.Fatal(err)
+// A text that waits takes no more memory than it has bytes, none if there is a disk, and can be
+// written on.
+func TestATextWaits(t *testing.T) {
+	for name, b := range map[string]Backing{
+		"memory": {}, "disk": {Spool: func() (*os.File, error) { return os.Create(filepath.Join(t.TempDir(), "spool")) }},
+		"a full disk": {Spool: func() (*os.File, error) { return nil, os.ErrPermission }},
+	} {
+		spool := newSpool(b, 1)
+		s, inMemory := newText(spool, 4095, nil), name != "disk"
+		var want []byte
+		for i := range 100 {
+			part := bytes.Repeat([]byte{byte(i)}, i*7)
+			n, err := s.Write(part)
+			if want = append(want, part[:n]...); err != nil && name != "a full disk" {
+				t.Fatal(err)
+			} else if err != nil {
+				break // it is told
+			}
+			if s.lay(); inMemory && cap(s.tail) > len(want)+len(want)/4 || !inMemory && cap(s.tail) > 0 {
+				t.Fatalf("%s: %d bytes for a text of %d", name, cap(s.tail), len(want))
+			}
 		}
-		want = append(want, part...)
-		if s.fit(); cap(s.tail) > len(want)+len(want)/4 {
-			t.Fatalf("%d bytes for a text of %d", cap(s.tail), len(want))
+		if got, err := s.bytes(); err != nil || !bytes.Equal(got, want) || s.size() != len(want) || len(want) < blockBytes-1000 {
+			t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(want), err)
+		}
+		if s.release(); len(spool.free)*blockBytes != int(spool.end) || !inMemory && spool.end != int64(len(want)+blockBytes-1)/blockBytes*blockBytes {
+			t.Errorf("%s: %d blocks of %d bytes are free again", name, len(spool.free), spool.end)
 		}
 	}
-	if got, err := s.bytes(); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%d bytes, want %d: %v", len(got), len(want), err)
+}
+
+// Hosts that wait for their next request hold neither what was sent and received, nor the bodies
+// of further answers, nor their connections.
+func TestHostsThatWaitTakeLittle_NoRace(t *testing.T) {
+	const hosts, page = 200, 8 << 10
+	var asked atomic.Int32
+	all, goOn := make(chan struct{}), make(chan struct{})
+	addr := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		if n := asked.Add(1); n > 2*hosts { // one has the only slot, and the others wait
+			if n == 2*hosts+1 {
+				close(all)
+			}
+			<-goOn
+		}
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nX: %01000d\r\n\r\n", 0)
+		if r.URL.Path != "/robots.txt" {
+			c.Write(make([]byte, page))
+		}
+	})
+	plan := fetch.Plan{Keeps: 2 * page, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+		for range 2 {
+			ask(&fetch.Question{Kind: fetch.KindPage, Origin: host.Origin, Target: "/", MaxBody: 2 * page})
+		}
+	}}
+	client := newClient(t, addr, func(s *settings) {
+		spooling(t, 1<<20)(s)
+		s.Record, s.Further, s.Concurrency, s.Waiting = true, []fetch.Plan{plan}, 1, hosts
+	})
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
 	}
+	before := heap()
+	var group sync.WaitGroup
+	leases := make([]*Lease, hosts)
+	for i := range hosts {
+		group.Go(func() {
+			lease, err := client.Enter(t.Context(), t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer lease.Leave()
+			leases[i] = lease
+			if got := lease.Fetch(0, origin(t, fmt.Sprintf("http://h%d.example", i))); len(got.Further) != 2 || len(got.Further[1].Body) != page {
+				t.Errorf("%v: %v", got.Origin, got.Err)
+			}
+		})
+	}
+	<-all
+	if per := (heap() - before) / hosts; per > 6<<10 {
+		t.Errorf("a host that waits takes %d bytes", per)
+	}
+	connected := 0
+	for _, lease := range leases {
+		for _, s := range lease.texts {
+			if s.paused != nil {
+				connected++
+			}
+		}
+	}
+	if connected > 2 {
+		t.Errorf("%d texts hold their connections", connected)
+	}
+	close(goOn)
+	group.Wait()
 }
