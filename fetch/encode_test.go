@@ -45,7 +45,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "has a front page") {
 			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
-			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(append([]usage.PageOutcome{usage.PageSpared}, usage.PageOutcomes...)).Draw(t, "outcome"), Error: rapid.SampledFrom([]answer.ErrorClass{"", answer.ErrorReset}).Draw(t, "failure")}
+			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: rapid.SampledFrom([]answer.ErrorClass{"", answer.ErrorReset}).Draw(t, "failure")}
 			for range rapid.IntRange(0, 2).Draw(t, "page hops") {
 				want.Front.Hops = append(want.Front.Hops, answer.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
 			}

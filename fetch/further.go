@@ -16,13 +16,13 @@ import (
 // with the rest of the capture.
 //
 // The client asks one request of a host at a time, a pause after the one before, never again
-// after a Retry-After that is too long, and, unless [Question.Permitted], only where the
+// after a Retry-After that is too long (what is wanted then is [usage.PageSpared]), and, unless [Question.Permitted], only where the
 // robots.txt of its origin lets our own agent, or [Question.Agent], fetch the URL. It runs no plan if the host gave no
 // answer, nor, unless [Plan.AsOthers], one that does not say what may be fetched, such as a 503.
 type Plan struct {
 	// Ask calls ask for each request, one after the other, until it wants no more or ask
-	// returns nil: the fetch has ended, or the host wants to be left alone. What to ask for
-	// is thus a function of the answers so far. What it notes must depend on them alone.
+	// returns nil: the fetch has ended. What to ask for is thus a function of the answers so
+	// far. What it notes must depend on them alone.
 	Ask  func(host *Answered, ask func(*Question) *Further)
 	Name string // what it asks for, such as sitemaps
 	// Most is the largest number of requests for a host. It counts the robots.txt of other

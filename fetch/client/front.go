@@ -17,8 +17,8 @@ const (
 	maxFrontValue = 2 << 10
 )
 
-// askFront asks the origin that answered for its front page, under our own user agent, a
-// second after the answer: once, and redirects are followed within its registered domain.
+// askFront asks the origin that answered for its front page, under our own user agent, as soon
+// as it may be asked again: once, and redirects are followed within its registered domain.
 // We keep to the robots.txt of each origin. It asks nobody if there was no answer, or over FTP.
 // It returns early if the context ends or this machine fails; got then says so.
 func (lease *Lease) askFront(got *heard) {
@@ -26,13 +26,13 @@ func (lease *Lease) askFront(got *heard) {
 		return
 	}
 	f, _ := lease.further(got, &fetch.Question{Kind: fetch.KindPage, Origin: got.Origin, Target: "/",
-		Headers: usage.PageHeaders}, IdentityPause)
+		Headers: usage.PageHeaders})
 	if f == nil {
 		return
 	}
 	got.Front = &fetch.Front{Outcome: f.Outcome, Hops: f.Hops, Error: f.Error}
-	if f.Outcome == usage.PageSpared { // by an origin that others have asked
-		got.Front.Outcome, got.Front.Error = usage.PageFailed, answer.ErrorTimeout
+	if f.Outcome == usage.PageSpared && lease.outcome(got) == answer.Undefined {
+		got.Front.Outcome = usage.PageUnread // whenever the host may be asked again
 	}
 	if f.Outcome == usage.PageRead {
 		got.Front.Header = f.Header

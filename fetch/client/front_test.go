@@ -165,6 +165,65 @@ func TestNoFrontPage(t *testing.T) {
 	}
 }
 
+// A Retry-After holds for the front page, and that of the page for what follows: who wants to be left
+// alone for long is, and where only a redirect leads there, too.
+func TestAFrontPageComesWhenItMay(t *testing.T) {
+	t.Parallel()
+	ways := []struct{ host, robots, page, want string }{
+		{"soon.example", "404 x\r\nRetry-After: 2", "200 x", "read 200, read 200 /robots.txt / /own"},
+		{"late.example", "404 x\r\nRetry-After: 3600", "200 x", "spared 0, spared 0 /robots.txt"},
+		{"down.example", "503 x\r\nRetry-After: 3600", "200 x", "unread 0 /robots.txt"},
+		{"slowly.example", "200 x", "429 x\r\nRetry-After: 2", "status 429, read 200 /robots.txt / /own"},
+		{"tired.example", "200 x", "429 x\r\nRetry-After: 3600", "status 429, spared 0 /robots.txt /"},
+		{"leads.example", "404 x", "302 x\r\nLocation: http://www.leads.example/", "spared 302, read 200 /robots.txt / /own"},
+	}
+	var mu sync.Mutex
+	asked, from := make(map[string]string), make(map[string]time.Time) // when it may be asked again
+	addr := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked[r.Host] += " " + r.RequestURI; time.Now().Before(from[r.Host]) {
+			asked[r.Host] += " early"
+		}
+		status, pause := "200 x", IdentityPause
+		for _, w := range ways {
+			switch {
+			case r.Host != w.host:
+			case r.RequestURI == "/robots.txt":
+				status = w.robots
+			case r.RequestURI == "/":
+				status = w.page
+			}
+		}
+		if strings.Contains(status, "Retry-After") {
+			pause *= 2
+		}
+		from[r.Host] = time.Now().Add(pause)
+		fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status)
+	})
+	client := newClient(t, addr, func(s *settings) {
+		s.FrontPage, s.Retries, s.Concurrency, s.PerAddress, s.Further = true, 0, 10, 10, []fetch.Plan{asking("./own")}
+	})
+	client.others.keep(&told{key: tiredKey(fetch.Origin{Scheme: "http", Host: "www.leads.example", Port: 80}), until: time.Now().Add(time.Hour)})
+	var running sync.WaitGroup
+	for _, w := range ways {
+		running.Go(func() {
+			got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: w.host, Port: 80})
+			f := &fetch.Further{Hops: got.Front.Hops}
+			text := fmt.Sprint(got.Front.Outcome, " ", f.Status())
+			for _, f := range got.Further {
+				text += fmt.Sprint(", ", f.Outcome, " ", f.Status())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if diff := cmp.Diff(w.want, text+asked[w.host]); diff != "" || got.Front.Error != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", w.host, got.Front.Error, diff)
+			}
+		})
+	}
+	running.Wait()
+}
+
 func TestOwnTokens(t *testing.T) {
 	for agent, want := range map[string]string{
 		"robocensus/1":                           "robocensus",

@@ -20,8 +20,6 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		return
 	}
 	isUnread := lease.outcome(got) == answer.Undefined
-	pause, again := got.next()
-	defer func() { got.rest(pause, again) }()
 	ask := func(q *fetch.Question) *fetch.Further {
 		if got.isStopped() || len(got.Further) == fetch.MaxFurther {
 			return nil
@@ -32,20 +30,14 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 			got.Further, got.further = append(got.Further, f), append(got.further, noText, noText)
 			return f
 		}
-		if !again {
-			return nil
-		}
 		lease.number = len(got.Further) + 1
-		f, a := lease.further(got, q, pause)
+		f, a := lease.further(got, q)
 		lease.number = 0
 		if f == nil {
 			return nil
 		}
 		body, reading := noText, noText
 		if a != nil {
-			if pause = IdentityPause; fetch.DomainOf(a.at.Host) == fetch.DomainOf(got.Origin.Host) {
-				pause, again = a.pause(IdentityPause)
-			}
 			var err error
 			if body, reading, err = lease.keep(q, f, a); err != nil {
 				got.fail(lease, err)
@@ -147,9 +139,28 @@ func (lease *Lease) noted(q *fetch.Question) *fetch.Further {
 	return f
 }
 
-// further asks a question after a pause. a is nil if the URL was not asked for. f is nil if
-// the fetch is stopped, and got then says so.
-func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) (f *fetch.Further, a *heard) {
+// further asks a question once the host may be asked again, or notes that it wants to be left
+// alone. a is nil if the URL was not asked for. f is nil if the fetch is stopped, and got then
+// says so.
+func (lease *Lease) further(got *heard, q *fetch.Question) (f *fetch.Further, a *heard) {
+	pause, again := got.next()
+	if !again {
+		f = lease.noted(q)
+		f.Outcome = usage.PageSpared
+		return f, nil
+	}
+	f, a = lease.request(got, q, pause)
+	if a != nil {
+		if pause = IdentityPause; fetch.DomainOf(a.at.Host) == fetch.DomainOf(got.Origin.Host) {
+			pause, again = a.pause(IdentityPause)
+		}
+		got.rest(pause, again)
+	}
+	return f, a
+}
+
+// request asks a question after a pause. What it returns is as of further.
+func (lease *Lease) request(got *heard, q *fetch.Question, pause time.Duration) (f *fetch.Further, a *heard) {
 	f = lease.noted(q)
 	var failed error // ours
 	rest := &step{q.Origin, q.Target}

@@ -63,8 +63,6 @@ type visit struct {
 	page  []byte                    // what was read of the page
 	asked map[string]*fetch.Further // by URL, what was asked for by GET, or was not for a reason
 
-	isSpared bool // the host wants to be left alone: all else is noted
-
 	elsewhere int // documents on other sites that were asked for
 	places    []place
 	beyond    []licence // that are not asked for
@@ -91,11 +89,11 @@ func (v *visit) all() {
 		v.licences(d, page)
 	}
 	for _, p := range append(v.list.controls(), v.places...) {
-		if v.over || v.isSpared {
+		f := v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin,
+			Target: p.folder + random() + p.extension, MaxBody: maxBody})
+		if f == nil || f.Outcome == usage.PageSpared {
 			break
 		}
-		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin,
-			Target: p.folder + random() + p.extension, MaxBody: maxBody})
 	}
 	for _, l := range v.beyond {
 		if v.over {
@@ -223,17 +221,10 @@ func (v *visit) leave(d *Document, o fetch.Origin, target string, why usage.Page
 	v.question(&fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, Unasked: why})
 }
 
-// question puts a question or, once the host wants to be left alone, notes that it does not.
+// question puts a question, or notes why it does not.
 func (v *visit) question(q *fetch.Question) *fetch.Further {
 	q.Headers, q.Priced = headers, true
-	if v.isSpared && q.Unasked == "" {
-		q.Unasked = usage.PageSpared
-	}
 	f := v.put(q)
-	if f == nil && q.Unasked == "" {
-		v.isSpared, q.Unasked = true, usage.PageSpared
-		f = v.put(q)
-	}
 	v.over = f == nil
 	if url := q.URL(); v.asked[url] == nil && q.Kind == fetch.KindDocument && v.list.named(q.Name).isRead() {
 		v.asked[url] = f

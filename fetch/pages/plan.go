@@ -78,7 +78,6 @@ type visit struct {
 	host     *fetch.Answered
 	put      func(*fetch.Question) *fetch.Further
 	mayFetch []bool // the page, by identity
-	isSpared bool
 }
 
 // readingProfile is how the census keeps to a file, whatever profiles the run judges by.
@@ -126,13 +125,6 @@ func (v *visit) ask(i int, name string) *fetch.Further {
 		q.Unasked = usage.PageUnread
 	case !v.All && !v.mayFetch[i]:
 		q.Unasked = usage.PageDisallowed
-	case v.isSpared:
-		q.Unasked = usage.PageSpared
 	}
-	f := v.put(q)
-	if f == nil && q.Unasked == "" {
-		v.isSpared, q.Unasked = true, usage.PageSpared
-		f = v.put(q)
-	}
-	return f
+	return v.put(q)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Bounds say how much is read of a host.
@@ -142,8 +141,6 @@ type tour struct {
 	seen   map[string]bool // URLs of sitemaps that were listed
 	first  []stop          // that robots.txt names
 	listed []stop          // by indexes, the lowest rank first, as many as may be asked for
-
-	isSpared bool // the host wants to be left alone: no more of them is asked for
 }
 
 // stop is a sitemap to ask for.
@@ -222,14 +219,7 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 			return json.NewEncoder(keep).Encode(&r)
 		},
 	}
-	if t.isSpared {
-		q.Unasked = usage.PageSpared
-	}
 	f := ask(q)
-	if f == nil && !t.isSpared {
-		t.isSpared, q.Unasked = true, usage.PageSpared
-		f = ask(q)
-	}
 	t.asked++
 	if f == nil {
 		return false

@@ -155,20 +155,17 @@ func TestWhichSitemapsAreAskedFor(t *testing.T) {
 	}
 }
 
-// Once the host wants to be left alone, the others are noted and not asked for.
+// Once the host wants to be left alone, the others are wanted still, so that they are noted.
 func TestSparedSitemaps(t *testing.T) {
 	var asked []*fetch.Further
 	ask := web{"https://a.example/one": indexOf("https://a.example/child")}.ask(t, &asked)
 	b := Bounds{Files: 4, Bytes: 1 << 20, Sample: 10, Profile: profile}
 	b.Plan().Ask(hostWith("Sitemap: /one\nSitemap: /two\nSitemap: /three\n"), func(q *fetch.Question) *fetch.Further {
-		switch {
-		case q.Unasked != "":
-			asked = append(asked, &fetch.Further{Name: q.Name, URL: q.URL(), Outcome: q.Unasked})
-			return asked[len(asked)-1]
-		case len(asked) > 0:
-			return nil
+		if len(asked) == 0 {
+			return ask(q)
 		}
-		return ask(q)
+		asked = append(asked, &fetch.Further{Name: q.Name, URL: q.URL(), Outcome: usage.PageSpared})
+		return asked[len(asked)-1]
 	})
 	var got []string
 	for _, f := range asked {

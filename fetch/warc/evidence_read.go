@@ -305,7 +305,8 @@ func isFetch(c *fetch.Capture) bool {
 
 // isFront reports whether facts can be those of a front page.
 func isFront(f *fetch.Front) bool {
-	isShut, n := f.Outcome == usage.PageUnread || f.Outcome == usage.PageDisallowed, len(f.Hops)
+	n := len(f.Hops)
+	isShut := f.Outcome == usage.PageUnread || f.Outcome == usage.PageDisallowed || f.Outcome == usage.PageSpared
 	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && f.Outcome != usage.PageUncaptured && n <= maxHops &&
 		(n == 0 && isShut || n > 0 && (!isShut || f.Hops[n-1].IsRedirect())) &&
 		len(f.Header) <= maxFrontLines &&

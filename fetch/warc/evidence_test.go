@@ -541,6 +541,10 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 			io.WriteString(w, "User-agent: *\nDisallow: /page\n")
 			return
 		}
+		if r.Host == "tired.example" {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusNotFound)
+		}
 		io.WriteString(w, "User-agent: *\nDisallow: /file\n")
 	}))
 	defer server.Close()
@@ -549,16 +553,20 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
-	lease, err := client.Enter(t.Context(), t.Context())
-	must(t, err)
-	defer lease.Leave()
-	want := lease.Fetch(0, fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	e := &Evidence{MaxBody: maxBody, DropSecrets: true}
-	file, err := e.Capture(want, lease.Exchanges())
-	must(t, err)
+	var file []byte
+	var want []*fetch.Capture
+	for _, host := range []string{"a.example", "tired.example"} {
+		lease, err := client.Enter(t.Context(), t.Context())
+		must(t, err)
+		e, got := &Evidence{MaxBody: maxBody, DropSecrets: true}, lease.Fetch(0, fetch.Origin{Scheme: "http", Host: host, Port: 80})
+		made, err := e.Capture(got, lease.Exchanges())
+		must(t, err)
+		lease.Leave()
+		file, want = append(file, made...), append(want, got)
+	}
 	got, damages, _ := readAll(t, bytes.NewReader(file))
-	if compare(t, []*fetch.Capture{want}, got); len(damages) > 0 {
-		t.Errorf("%q", damages)
+	if compare(t, want, got); len(damages) > 0 || want[1].Front.Outcome != usage.PageSpared {
+		t.Errorf("%q; %+v", damages, want[1].Front)
 	}
 	if f := got[0].Front; f == nil || f.Outcome != usage.PageRead || len(f.Header) != 1 || string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
 		t.Errorf("%+v, %q", f, got[0].Body)

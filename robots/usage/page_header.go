@@ -267,15 +267,15 @@ const (
 	// robots.txt shuts the census out of the page, or of one that it redirects to
 	PageDisallowed PageOutcome = "disallowed"
 	PageUnread     PageOutcome = "unread"     // robots.txt does not say whether it may be asked for
-	PageSpared     PageOutcome = "spared"     // the host wants to be left alone for long; of further requests alone
+	PageSpared     PageOutcome = "spared"     // its origin is busy, or wants to be left alone for long
 	PageUncaptured PageOutcome = "uncaptured" // archives hold no answer
 	PageBeyond     PageOutcome = "beyond"     // one of more than are asked for; of further requests alone
 	PageAgain      PageOutcome = "again"      // it was asked for before, for something else; of further requests alone
 )
 
 // UnaskedOutcomes lists those of further requests alone.
-var UnaskedOutcomes = []PageOutcome{PageSpared, PageBeyond, PageAgain}
+var UnaskedOutcomes = []PageOutcome{PageBeyond, PageAgain}
 
 // PageOutcomes lists the other outcomes.
 var PageOutcomes = []PageOutcome{PageRead, PageStatus, PageChallenge, PageElsewhere, PageFailed, PageDisallowed,
-	PageUnread, PageUncaptured}
+	PageUnread, PageSpared, PageUncaptured}

@@ -170,8 +170,9 @@ type Fetch struct {
 	// What came of the request for the front page, with `--front-page`: `read` (a 2xx, its headers are below),
 	// `status` (any other answer), `challenge` (a wall), `elsewhere` (a redirect to another registered domain,
 	// which was not asked), `failed` (no answer), `disallowed` (robots.txt shuts this census out of it), `unread`
-	// (robots.txt does not say whether it may be asked), `uncaptured` (no archive holds it). Null if nobody
-	// looked: without the flag, and if robots.txt was not answered in this run.
+	// (robots.txt does not say whether it may be asked), `spared` (the host, or another that it redirects to, is
+	// busy or wants to be left alone for longer than the census waits), `uncaptured` (no archive holds it). Null
+	// if nobody looked: without the flag, and if robots.txt was not answered in this run.
 	FrontPage *string `parquet:"front_page,dict"`
 	// Requests for the front page in order, redirects and all, each with `url` and `status`. Empty if it was
 	// not asked for.

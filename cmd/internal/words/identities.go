@@ -92,5 +92,6 @@ var PageOutcome = Vocabulary{
 	"failed":     "no answer",
 	"disallowed": "not asked, because robots.txt shuts this census out",
 	"unread":     "not asked, because robots.txt does not say whether it may be",
+	"spared":     "not asked, because the host is busy or wants to be left alone",
 	"uncaptured": "in no archive",
 }
