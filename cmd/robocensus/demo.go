@@ -93,6 +93,7 @@ func runDemo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err e
 	}
 	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr,
 		bytes.Count(hosts, []byte("\n"))-1)
+	defer cli.PaceGarbage()()
 	return f.Execute(ctx, c, stdout, stderr)
 }
 

@@ -274,6 +274,7 @@ func Command() *cobra.Command {
 				return f.preview(ctx, config, c.OutOrStdout())
 			}
 			cli.LimitMemory(f.memory, config.Memory)
+			defer cli.PaceGarbage()()
 			if f.shards > 1 {
 				return f.executeShard(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
 			}
