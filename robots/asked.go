@@ -80,7 +80,9 @@ func (j *Judge) askedClass(rs *ruleset) Class {
 				path = append([]byte("/"), path...)
 			}
 			for range 2 {
-				ask(path)
+				if ask(path); isPartial() {
+					return
+				}
 				for _, end := range [...]byte{fresh, '!', '~'} { // also below and above other patterns
 					if !anchor {
 						ask(append(bytes.Clone(path), end))

@@ -25,6 +25,9 @@ type File struct {
 	// Cut reports whether the body was already cut at a size limit before
 	// Parse.
 	Cut bool
+	// JudgeOnly makes Parse find no more than a Judge needs, under a dialect: sitemaps,
+	// remarks and signals are not complete.
+	JudgeOnly bool
 
 	Groups   []Group
 	Agents   []AgentLine

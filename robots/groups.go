@@ -271,8 +271,8 @@ func (d *dialectParser) compile() {
 	}
 	out := d.compiled
 	out.Agents, out.Groups = append(out.Agents[:0], d.Agents...), append(out.Groups[:0], d.Groups...)
-	out.Rules, out.spans = out.Rules[:0], append(out.spans[:0], d.spans...)
-	all, forms := d.ranks[:0], d.dialectForms[:0]
+	out.Rules, out.spans = slices.Grow(out.Rules[:0], len(d.Rules)), append(out.spans[:0], d.spans...)
+	all, forms := slices.Grow(d.ranks[:0], len(d.Rules)), d.dialectForms[:0]
 	for g := range d.Groups {
 		rules := out.Groups[g].Rules
 		out.Groups[g].Rules.From = int32(len(out.Rules))

@@ -35,6 +35,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	}
 	s.reject, s.leave = p.leniencies()
 	s.letter = p.Reserved == ReservedEqual
+	s.judging = s.dialect && f.JudgeOnly
 	if s.google {
 		s.white = &space
 	}
@@ -97,7 +98,9 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 			}
 			stop = hash
 		}
-		s.content(body[start:stop])
+		if line := body[start:stop]; !s.judging || mayStateUse(line) {
+			s.content(line)
+		}
 		for ; remarks < len(f.Remarks); remarks++ {
 			f.Remarks[remarks].Group = s.group
 		}
@@ -117,6 +120,15 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	if s.dialect {
 		f.parseDialect(p)
 	}
+}
+
+// mayStateUse reports whether a line may state a use: its field begins as content-usage,
+// content-signal or license do.
+func mayStateUse(line []byte) bool {
+	for len(line) > 0 && space[line[0]] {
+		line = line[1:]
+	}
+	return len(line) > 0 && (line[0]|0x20 == 'c' || line[0]|0x20 == 'l')
 }
 
 // endsLine reports whether no line is open at the end of a body.
@@ -162,6 +174,7 @@ type parser struct {
 	reading *reading // nil for the first
 	google  bool
 	dialect bool       // parseDialect finds agents and rules
+	judging bool       // and nothing but lines about use is to be found here
 	reject  oddity     // oddities whose lines do not count
 	leave   oddity     // oddities that the profile leaves open
 	white   *[256]bool // white space

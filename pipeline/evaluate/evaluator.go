@@ -181,7 +181,7 @@ func (e *Evaluator) prepare(k int) {
 		lenient.RobotsTxtAllowed = true
 		r.beside = robots.NewJudge(&lenient, agents)
 	}
-	r.file.KeepComments = e.config.KeepComments && k == 0
+	r.file.KeepComments, r.file.JudgeOnly = e.config.KeepComments && k == 0, k > 0
 	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
 	tokensOf := registry.PolicyTokens(e.config.Agents)
 	for slot, i := range r.agents {

@@ -29,6 +29,9 @@ type patterns struct {
 // FormsOf appends the ways in which a rule matches; none if it never does. wildcards and
 // addSlash are those of its profile.
 func FormsOf(dst []Form, m *Matching, pattern []byte, allow, wildcards, addSlash bool) []Form {
+	if m.keeps(pattern) {
+		return append(dst, Form{Text: pattern, Length: len(pattern)})
+	}
 	p := patterns{m, RewriterOf(m), wildcards, addSlash}
 	for p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
 		dst = p.formsOf(dst, pattern[:p.MaxPattern], allow)
@@ -37,6 +40,25 @@ func FormsOf(dst []Form, m *Matching, pattern []byte, allow, wildcards, addSlash
 		}
 	}
 	return p.formsOf(dst, pattern, allow)
+}
+
+// keeps reports whether a pattern is so plain that it has one form in every dialect, and that
+// is the pattern.
+func (m *Matching) keeps(pattern []byte) bool {
+	n := len(pattern)
+	if n == 0 || pattern[0] != '/' || n > 1 && pattern[1] == '/' || m.MaxPattern > 0 && n > m.MaxPattern ||
+		m.Index != "" && (pattern[n-1] == 'm' || pattern[n-1] == 'l') {
+		return false
+	}
+	for _, c := range pattern {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '/', c == '-', c == '_', c == '.':
+		case c >= 'A' && c <= 'Z' && !m.FoldCase:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (p *patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -39,12 +40,28 @@ type reader struct {
 	allow bool         // allow is a field
 	take  func(Record) // what is called for each record
 	lf    int          // where the next LF is, or the end of the body
+	usual [3]usual
+
+	// What may end a line besides LF: of each such byte and of all, where the next one is, or
+	// the end of the body. Each is looked for once, however many others there are.
+	ends  []byte
+	nexts [mostEnds]int
+	end   int
+}
+
+const mostEnds = 8
+
+// A usual field is one of those that nearly all lines have.
+type usual struct {
+	name  string
+	field Field // what the dialect takes it for
 }
 
 // Records calls take with the records of a body, and with its empty lines. A last line
 // that is cut does not count. allow says that allow is a field.
 func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 	p := reader{Lines: l, allow: allow, take: take, lf: -1}
+	p.prepare()
 	body = p.decoded(body)
 	tags := p.StripTags == TagsAlways || p.StripTags == TagsOfHTML && hasHTMLTag(body)
 	number := int32(1)
@@ -57,9 +74,10 @@ func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 		if next < 0 && cut {
 			return
 		}
-		if p.OneWord {
+		switch {
+		case p.OneWord:
 			p.pairs(line, number, next < 0)
-		} else {
+		case !p.takeUsual(line, number, tags):
 			p.record(line, number, tags)
 		}
 		if next < 0 {
@@ -67,6 +85,17 @@ func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 		}
 		number += linesIn(body[start:next])
 		start = next
+	}
+}
+
+// prepare prepares the short ways of a reader: parts and takeUsual.
+func (p *reader) prepare() {
+	p.ends, p.end = p.LineEnds.bytes(), -1
+	for i := range p.ends {
+		p.nexts[i] = -1
+	}
+	for i, name := range [...]string{"disallow", "allow", "user-agent"} {
+		p.usual[i] = usual{name, p.fieldOf([]byte(name))}
 	}
 }
 
@@ -144,7 +173,7 @@ func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 			}
 		}
 	}
-	if p.lf < len(b) && !p.parts(b[start:p.lf]) {
+	if p.lf < len(b) && !p.parts(b, start) {
 		end = p.lf
 		if p.LineEnds != EndsLF && p.LineEnds != EndsLFNUL && end > start && b[end-1] == '\r' {
 			end--
@@ -174,24 +203,58 @@ func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 	return len(b), -1
 }
 
-// parts reports whether something may end a line before the LF that follows.
-func (p *reader) parts(line []byte) bool {
-	switch {
-	case p.MaxLine > 0 && len(line) > p.MaxLine:
+// parts reports whether something may end a line from start on before the LF that follows. A
+// CR before that is a part of its end.
+func (p *reader) parts(b []byte, start int) bool {
+	if p.MaxLine > 0 && p.lf-start > p.MaxLine {
 		return true
-	case p.LineEnds == EndsLF:
-		return false
-	case p.LineEnds == EndsLFNUL:
-		return bytes.IndexByte(line, 0) >= 0
 	}
-	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if p.LineEnds == "" {
-		return bytes.IndexByte(line, '\r') >= 0
-	}
-	for _, c := range line {
-		if c < ' ' && c != '\t' || c == 0xC2 || c == 0xE2 {
-			return true
+	if p.end < start {
+		p.end = len(b)
+		for i, c := range p.ends {
+			if p.nexts[i] < start {
+				if p.nexts[i] = len(b); start < len(b) {
+					if k := bytes.IndexByte(b[start:], c); k >= 0 {
+						p.nexts[i] = start + k
+					}
+				}
+			}
+			p.end = min(p.end, p.nexts[i])
 		}
+	}
+	return p.end < p.lf && (p.end < p.lf-1 || b[p.end] != '\r')
+}
+
+// bytes returns the bytes besides LF in which what ends a line begins, at most mostEnds.
+func (e LineEnds) bytes() []byte {
+	switch e {
+	case EndsLF:
+		return nil
+	case EndsLFNUL:
+		return []byte{0}
+	case EndsUnicode:
+		return []byte("\r\xc2\xe2")
+	case EndsPython:
+		return []byte("\r\xc2\xe2\v\f\x1c\x1d\x1e")
+	}
+	return []byte{'\r'}
+}
+
+// takeUsual takes a line that begins with a usual field and its colon, and has no comment or
+// tag: for all dialects, it is that field and the rest of the line.
+func (p *reader) takeUsual(b []byte, number int32, tags bool) bool {
+	for i := range p.usual {
+		u := &p.usual[i]
+		n := len(u.name)
+		if len(b) <= n || b[n] != ':' || b[0]|0x20 != u.name[0] || !ascii.HasPrefixFold(b, u.name) {
+			continue
+		}
+		has := func(c byte) bool { return bytes.IndexByte(b, c) >= 0 }
+		if u.field == noField || has('#') || p.NULEnds && has(0) || tags && has('<') {
+			return false
+		}
+		p.take(Record{Line: number, Field: u.field, Value: p.trim(b[n+1:])})
+		return true
 	}
 	return false
 }
@@ -212,10 +275,12 @@ func (p *reader) record(b []byte, number int32, tags bool) {
 	if p.Colon == ColonExact && len(b) > 0 && ascii.IsSpace(b[0]) {
 		return
 	}
-	b = p.trim(b)
+	if b = p.trim(b); len(b) == 0 {
+		return
+	}
 	key, value, colon := p.split(b)
 	if key == nil {
-		if len(b) > 0 && b[0] == ':' {
+		if b[0] == ':' {
 			p.take(Record{Line: number, Field: NamelessField})
 		}
 		return
@@ -309,6 +374,9 @@ func withoutTags(b []byte) []byte {
 // foldName returns a name in lower case. In lower case a capital I with a dot is two
 // characters to all languages but Go, so to no parser but temoto it is the i of a token.
 func foldName(b []byte) string {
+	if !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf }) {
+		return strings.ToLower(string(b))
+	}
 	return strings.Map(func(r rune) rune {
 		if r == 'İ' {
 			return r

@@ -70,6 +70,7 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 		google = &changed
 	}
 	e := &Explainer{token: strings.ToLower(agent.Tokens[0]), readers: [2]*robots.Profile{google, parser}}
+	e.read.JudgeOnly = true
 	for i, p := range e.readers {
 		e.judges[i] = robots.NewJudge(p, []robots.Agent{agent})
 	}
