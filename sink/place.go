@@ -383,5 +383,6 @@ func (r *Run) Discard() error {
 		return err
 	}
 	removeEmpty(in)
+	r.folder.Unmake()
 	return nil
 }

@@ -104,12 +104,24 @@ func (n *Planning) Finish() error {
 	return err
 }
 
-// Close removes the lists, unless they are those of the plan.
+// Close removes the lists, unless they are those of the plan, and what else there is of a run
+// without a plan.
 func (n *Planning) Close() {
-	if !n.done {
-		for _, list := range n.plan.Lists {
-			n.store.Remove(list.Path)
-		}
+	if n.done {
+		return
+	}
+	for _, list := range n.plan.Lists {
+		n.store.Remove(list.Path)
+	}
+	_, _, err := journal.ReadPlan(n.store, n.plan.Run)
+	if !errors.Is(err, fs.ErrNotExist) || n.store.Remove(layout.Lists(n.plan.Run)) != nil {
+		return // another process plans it
+	}
+	n.store.Remove(layout.Beats(n.plan.Run))
+	n.store.Remove(layout.RunFile(n.plan.Run))
+	removeEmpty(n.store)
+	if made, ok := n.store.(*store.Folder); ok {
+		made.Unmake()
 	}
 }
 

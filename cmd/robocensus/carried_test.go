@@ -88,6 +88,9 @@ func TestLabelsAreCarriedOver_NoRace(t *testing.T) {
 	if text := run(65, "nosuch", "--from-run", "r", "--label", "nosuch"); !strings.Contains(text, `the earlier run: has no label "nosuch" (--label); it has "sector", "owner", "tld"`) {
 		t.Errorf("no such label: %s", text)
 	}
+	if text := run(65, "neither", "--from-run", "r", "--labels", list, "--label", "nosuch"); !strings.Contains(text, `list.csv: has no column "nosuch" (--label); it has "sector", "owner", "tld"`+"\n") {
+		t.Errorf("no such label in either: %s", text)
+	}
 	for _, lost := range []string{"labels", "labels.value"} {
 		set := filepath.Join(t.TempDir(), "set")
 		publishTo(t, dir, set, "--without", lost)

@@ -121,9 +121,11 @@ func (c *Config) missing(wanted, columns, lists []string) error {
 		if hasColumn(columns, name) || name == hosts.AllLabels && (len(columns) > 0 || c.FromRun != "") {
 			continue
 		}
-		quoted := make([]string, len(columns))
+		var quoted []string
 		for i, column := range columns {
-			quoted[i] = strconv.Quote(column)
+			if !hasColumn(columns[:i], column) { // of several lists
+				quoted = append(quoted, strconv.Quote(column))
+			}
 		}
 		err := fmt.Errorf("has no %s %q (--label); it has %s", what, name, strings.Join(quoted, ", "))
 		if len(columns) == 0 {

@@ -244,6 +244,9 @@ func (s *Source) readLists(ctx context.Context, rejects *rejected.Account) (err 
 			return err
 		}
 		s.digest()
+		if s.filter.Len() == 0 {
+			return s.empty(s.config.Hosts, holdsNoHost)
+		}
 		if s.config.Ranks == "" {
 			s.ranks = s.filter.Ranks
 		}
@@ -357,8 +360,7 @@ func (s *Source) Empty() error {
 	if s.elsewhere.Load() > 0 || c.Planned != "" {
 		return nil
 	}
-	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, "+
-		"url or host_rev"
+	path, wanted := c.Hosts, holdsNoHost
 	skipped, stored := s.rejects.Skipped(), c.kind()
 	switch {
 	case skipped.NotSampled > 0:
@@ -366,7 +368,6 @@ func (s *Source) Empty() error {
 			visible.Count(skipped.NotSampled, "host", "hosts"))
 	case len(c.Named) > 0:
 		path, wanted = journal.NamedHosts, "are not hosts"
-	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case stored != nil && skipped.OtherSubsets > 0:
@@ -380,11 +381,20 @@ func (s *Source) Empty() error {
 	case stored != nil:
 		path, wanted = stored.given(c), stored.empty
 	}
+	return s.empty(path, wanted)
+}
+
+const holdsNoHost = "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
+
+// empty returns the error of an input of which nothing is wanted.
+func (s *Source) empty(path, wanted string) error {
 	if path == "-" {
 		path = "standard input"
 	}
-	if n, first := s.rejects.Found(); n > 0 {
-		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, schema.TextString(first))
+	if s.rejects != nil {
+		if n, first := s.rejects.Found(); n > 0 {
+			wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, schema.TextString(first))
+		}
 	}
 	return &userfile.Error{Path: remote.Name(path), Err: errors.New(wanted)}
 }

@@ -18,6 +18,7 @@ import (
 type Folder struct {
 	dir  string
 	root *os.Root
+	made []string // that CreateFolder has created, the innermost first
 }
 
 // ErrLeadsOut reports that a name points outside the folder.
@@ -35,7 +36,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{dir, root}, nil
+	return &Folder{dir: dir, root: root}, nil
 }
 
 // CreateFolder opens the folder dir and creates it if it does not exist.
@@ -45,12 +46,14 @@ func CreateFolder(dir string) (*Folder, error) {
 	}
 	// Each folder that is created has its name in the one above, which is synced; the last
 	// also if it exists, because who created it may not have come so far.
-	above := []string{filepath.Dir(filepath.Clean(dir))}
-	for last := above[0]; ; above = append(above, last) {
-		if _, err := os.Stat(last); err == nil || filepath.Dir(last) == last {
-			break
-		}
-		last = filepath.Dir(last)
+	var above, made []string
+	last := filepath.Clean(dir)
+	for _, err := os.Stat(last); err != nil && filepath.Dir(last) != last; _, err = os.Stat(last) {
+		made, last = append(made, last), filepath.Dir(last)
+		above = append(above, last)
+	}
+	if len(made) == 0 {
+		above = append(above, filepath.Dir(last))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -58,7 +61,20 @@ func CreateFolder(dir string) (*Folder, error) {
 	for _, folder := range above {
 		syncFolder(folder) // not an error: we may lack permission for a parent folder
 	}
-	return OpenFolder(dir)
+	s, err := OpenFolder(dir)
+	if err == nil {
+		s.made = made
+	}
+	return s, err
+}
+
+// Unmake removes the folders that [CreateFolder] has created, as far as they are empty.
+func (s *Folder) Unmake() {
+	for _, folder := range s.made {
+		if os.Remove(folder) != nil {
+			return
+		}
+	}
 }
 
 // Close closes the folder. Open files stay open.
