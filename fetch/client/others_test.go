@@ -49,6 +49,8 @@ func newShop(t *testing.T) *shop {
 			body = "User-agent: *\nDisallow: /shut\n"
 		case r.RequestURI == "/to" && r.Host != "shop.example":
 			status, body = "302 Found\r\nLocation: http://shop.example/licence", ""
+		case r.RequestURI == "/long":
+			body = strings.Repeat("long", 10_000)
 		case r.RequestURI == "/tired":
 			status, body = "429 Enough\r\nRetry-After: 3600", ""
 		case r.RequestURI == "/broken":
@@ -321,14 +323,14 @@ func TestOwnTurnAndOwnLimit(t *testing.T) {
 		for range 2 { // another name of its own: all that a host has may lead there
 			ask(&fetch.Question{Kind: fetch.KindDocument, Name: "www", Origin: fetch.Origin{Scheme: "http", Host: "www.a.example", Port: 80}, Target: "/licence", MaxBody: 1})
 		}
-		for _, most := range []int{2, 4} {
-			ask(&fetch.Question{Kind: fetch.KindDocument, Name: fmt.Sprint(most), Origin: shopOrigin, Target: "/licence", Elsewhere: true, MaxBody: most})
+		for _, most := range []int{2, 20_000} { // the first leaves most of it unread
+			ask(&fetch.Question{Kind: fetch.KindDocument, Name: fmt.Sprint(most), Origin: shopOrigin, Target: "/long", Elsewhere: true, MaxBody: most})
 		}
 	}}
 	client = newClient(t, s.addr, func(c *settings) { c.Retries, c.Timeout, c.Further = 0, 20*time.Second, []fetch.Plan{plan} })
 	client.others.wait = IdentityPause + IdentityPause/2
 	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	if diff := cmp.Diff([]string{`own read 200 body "a l" truncated`, `www read 200 body "a" truncated`, `www read 200 body "a" truncated`, `2 read 200 body "a " truncated`, `4 read 200 body "a li" truncated`}, toldOf(got)); diff != "" || s.asked["www.a.example/licence"] != 2 {
+	if diff := cmp.Diff([]string{`own read 200 body "a l" truncated`, `www read 200 body "a" truncated`, `www read 200 body "a" truncated`, `2 read 200 body "lo" truncated`, `20000 read 200 body "longlonglonglonglonglonglonglonglonglong" truncated`}, toldOf(got)); diff != "" || s.asked["www.a.example/licence"] != 2 {
 		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
 	}
 }
