@@ -73,6 +73,14 @@ func TestLabelsAreCarriedOver_NoRace(t *testing.T) {
 		t.Errorf("the planned run says\n%s", text)
 	}
 
+	const kept = "note: not kept: the bodies of the earlier run, so that this one cannot be re-evaluated; --keep-bodies keeps them\n"
+	for more, want := range map[string]bool{"": true, "--keep-bodies": false, "--tables=fetches,policies": false, "--tables=fetches,bodies,rules": false} {
+		args := []string{"run", "--from-run", "r", "--out", dir, "--run", fmt.Sprint("bodies", len(more)), "--progress", "none"}
+		if text := call(t, 0, append(args, strings.Fields(more)...)...); strings.Contains(text, "note: ") != want || strings.Contains(text, kept) != want {
+			t.Errorf("%s: it says\n%s", more, text)
+		}
+	}
+
 	if text := run(0, "one", "--from-run", "r", "--label", "sector"); strings.Contains(text, "note: ") || strings.Contains(fmt.Sprint(labelsOf(t, dir, "one")), "owner") {
 		t.Errorf("the label that is named is not alone:\n%s", text)
 	}

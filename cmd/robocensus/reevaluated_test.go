@@ -82,7 +82,7 @@ func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, urls := remembered(t)
 	args := func(from string, more ...string) []string {
-		return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", dir, "--urls", urls, "--progress", "none"}, more...)
+		return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", dir, "--urls", urls, "--keep-bodies", "--progress", "none"}, more...)
 	}
 	verdicts := func(run string) map[string]int {
 		urls := make(map[string]int)

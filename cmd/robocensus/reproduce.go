@@ -46,12 +46,14 @@ Values that the statistics of their row group exclude are damage; the indexes of
 not looked at.
 
 It takes as they are: ` + publish.TakenAsItIs + `.
-It does not compare the table changes, which robocensus diff makes.
+It does not compare the table changes, which robocensus diff makes, labels of a list, and
+what was read of documents of consent. What else the data set lacks it names, too.
 
 --sample re-evaluates a share of the registered domains, and compares the rows of their
-hosts, by the host that the table fetches names for a seq: it does not see that another
-table names another. It says how many hosts and rows it did not look at. The tables summary, examples
-and bodies are then not compared.
+hosts, by the host that the table fetches names for a seq. A host of the sample that
+another table names, and fetches does not, makes that table different. It says how many
+hosts and rows it did not look at. The tables summary, label_counts, examples and bodies
+are then not compared.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host
@@ -97,7 +99,7 @@ type reproduction struct {
 	in                      store.Store // the folder
 
 	files, tables  int      // that differ
-	unseen         []string // tables that were not compared
+	unseen         []string // tables, or parts of them, that were not compared
 	hosts, skipped int64    // re-evaluated, and not
 }
 
@@ -196,17 +198,6 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
 			why = "the data set has no table bodies: give them with --bodies"
-		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p journal.Part) bool {
-			return p.Table == "answers" &&
-				p.Rows > 0
-		}):
-			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
-		case !m.HasURLs() && slices.ContainsFunc(m.Parts, func(p journal.Part) bool {
-			return p.Table == "sitemap_files" &&
-				p.Rows > 0
-		}):
-			why = "it judged pages of sitemaps, and the data set does not have them: make the run with --keep-urls, and " +
-				"publish it with the table urls"
 		}
 		if why != "" {
 			return cli.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
@@ -230,11 +221,11 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describ
 		return err
 	}
 	defer otherIn.Close()
-	var inSample func(host string) bool
+	second := publish.Again{In: otherIn, Run: other, BodiesGiven: r.bodies != ""}
 	if r.sample < 1 {
-		inSample = func(host string) bool { return target.InSample(host, r.sample) }
+		second.InSample = func(host string) bool { return target.InSample(host, r.sample) }
 	}
-	all, err := publish.Compare(ctx, p.Without, r.in, m, otherIn, other, inSample)
+	all, err := publish.Compare(ctx, p.Without, r.in, m, second)
 	if err != nil {
 		return err
 	}
@@ -253,12 +244,13 @@ func (r *reproduction) tell(run string, c publish.Comparison) {
 	switch {
 	case !c.Looked:
 		result = "not compared"
-		if !slices.Contains(r.unseen, c.Table) {
-			r.unseen = append(r.unseen, c.Table)
-		}
+		r.leave(c.Table)
 	case !c.Same:
 		r.tables++
 		result = fmt.Sprintf("different: %s published, %d re-evaluated", count(c.Rows, "row"), c.OtherRows)
+	}
+	if len(c.Left) > 0 {
+		r.leave(fmt.Sprintf("%s (%s)", c.Table, strings.Join(c.Left, ", ")))
 	}
 	if c.Looked && c.Unseen > 0 {
 		result += fmt.Sprintf(", and %s not looked at", count(c.Unseen, "row"))
@@ -272,6 +264,13 @@ func (r *reproduction) tell(run string, c publish.Comparison) {
 	r.say("run %s: %s: %s", visible.Text(run), visible.Text(c.Table), visible.Text(result))
 }
 
+// leave remembers what was not compared.
+func (r *reproduction) leave(what string) {
+	if !slices.Contains(r.unseen, what) {
+		r.unseen = append(r.unseen, what)
+	}
+}
+
 // result prints the last line.
 func (r *reproduction) result() error {
 	var limits []string
@@ -279,7 +278,7 @@ func (r *reproduction) result() error {
 		limits = append(limits, fmt.Sprintf("%s re-evaluated, %d not looked at", count(r.hosts, "host"), r.skipped))
 	}
 	if len(r.unseen) > 0 {
-		limits = append(limits, "not compared: "+strings.Join(r.unseen, ", "))
+		limits = append(limits, "not compared: "+visible.Text(strings.Join(r.unseen, ", ")))
 	}
 	limited := ""
 	if len(limits) > 0 {

@@ -271,20 +271,7 @@ func distrusted(t *testing.T, folder string) {
 // swapBodies exchanges two bodies, but not their digests.
 func swapBodies(t *testing.T, folder string) {
 	t.Helper()
-	tampered(t, folder, "bodies", func(p *journal.Part, content []byte) []byte {
-		rows, err := parquet.Read[schema.Body](bytes.NewReader(content), int64(len(content)))
-		must(t, err)
-		rows[0].Body, rows[1].Body = rows[1].Body, rows[0].Body
-		opened, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-		must(t, err)
-		var options []parquet.WriterOption
-		for _, pair := range opened.Metadata().KeyValueMetadata {
-			options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
-		}
-		var out bytes.Buffer
-		must(t, parquet.Write(&out, rows, options...))
-		return out.Bytes()
-	})
+	tampered(t, folder, "bodies", changedRows(t, func(all []schema.Body) { all[0].Body, all[1].Body = all[1].Body, all[0].Body }))
 }
 
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.

@@ -73,7 +73,7 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 	}
 	a.Hops = hopsOf(c.Hops)
 	if p := also.Price; p != nil {
-		a.Price, a.PriceHeader = schema.NonZero(schema.TextString(p.Text)), &p.Header
+		a.Price, a.PriceHeader = schema.NonZero(schema.TextString(p.Text)), schema.NonZero(p.Header)
 	}
 	if c.Err != nil {
 		a.Error = new(schema.TextString(c.Err.Error()))

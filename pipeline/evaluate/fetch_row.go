@@ -159,9 +159,8 @@ func sourceOf(t *target.Target) string {
 // addStored adds the provenance of a stored capture to its row, and clears cells that
 // the capture does not know.
 func addStored(row *schema.Fetch, s *target.Stored) {
-	if s.WARC != "" {
-		row.WARCFile, row.WARCOffset, row.WARCLength = new(schema.TextString(s.WARC)), new(s.Offset), schema.NonZero(s.Length)
-	}
+	row.WARCFile, row.WARCOffset = schema.NonZero(schema.TextString(s.WARC)), s.Offset
+	row.WARCLength = schema.NonZero(s.Length)
 	if s.Bytes != nil && row.BodyBytes == nil {
 		row.BodyBytes, row.BodyTruncated = s.Bytes, s.Truncated
 	}

@@ -20,11 +20,11 @@ func (e *Evaluator) labels(t *target.Target, row *schema.Fetch, out *sink.Segmen
 	for _, name := range e.config.OwnLabels {
 		value, as := "", ""
 		switch {
-		case name == target.LabelTLD && row.TLD != nil:
+		case name == schema.LabelTLD && row.TLD != nil:
 			value, as = *row.TLD, tldKey(row.TLD)
-		case name == target.LabelCDN && row.CDN != nil:
+		case name == schema.LabelCDN && row.CDN != nil:
 			value, as = *row.CDN, *row.CDN
-		case name == target.LabelCDN && row.Status != nil && row.Scheme != "ftp":
+		case name == schema.LabelCDN && row.Status != nil && row.Scheme != "ftp":
 			value, as = NoCDN, NoCDN
 		}
 		if value != "" {

@@ -284,7 +284,7 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 	}
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
-	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset + found.Offset,
+	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: new(c.Offset + found.Offset),
 		Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(t)
 }

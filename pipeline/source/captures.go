@@ -108,7 +108,7 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 		t.Seq = seq
 		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
 		t.Stored = &target.Stored{
-			Source: journal.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length,
+			Source: journal.FromArchive, WARC: path, Offset: new(c.Offset), Length: c.Length,
 			Mismatch: schema.TextString(c.Mismatch),
 		}
 		return r.emit(t)

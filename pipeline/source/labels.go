@@ -35,7 +35,7 @@ func (c *Config) HasLabels() bool { return len(c.Label)+len(c.Carried) > 0 || c.
 // OwnLabels returns the labels that are wanted and need no list.
 func (c *Config) OwnLabels() (names []string) {
 	for _, name := range slices.Concat(c.Label, c.Carried) {
-		if target.IsOwnLabel(name) && !slices.Contains(names, name) {
+		if schema.IsOwnLabel(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Source) PlannedLabels(ctx context.Context, check func(values int) error
 
 // listsLabels reports whether labels of lists are wanted.
 func (c *Config) listsLabels() bool {
-	return c.Labels != "" || slices.ContainsFunc(c.Label, func(name string) bool { return !target.IsOwnLabel(name) })
+	return c.Labels != "" || slices.ContainsFunc(c.Label, func(name string) bool { return !schema.IsOwnLabel(name) })
 }
 
 // readLabels reads the lists of labels. The list of a planned shard has those of its hosts.
@@ -68,7 +68,7 @@ func (s *Source) readLabels(ctx context.Context, reject func(role string, line i
 	if c.Planned != "" {
 		return nil
 	}
-	wanted := slices.DeleteFunc(slices.Clone(c.Label), target.IsOwnLabel)
+	wanted := slices.DeleteFunc(slices.Clone(c.Label), schema.IsOwnLabel)
 	var columns, names []string
 	read := func(role string, f hosts.LabelFile) error {
 		if f.Path == "" || len(f.Wanted) == 0 {
@@ -151,7 +151,7 @@ func (s *Source) earlierLabels(ctx context.Context, wanted []string, columns *[]
 	}
 	*columns = append(*columns, names...)
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return target.IsOwnLabel(name) ||
+		return schema.IsOwnLabel(name) ||
 			!slices.ContainsFunc(wanted, func(w string) bool { return w == hosts.AllLabels || hosts.SameColumn(w, name) })
 	})
 	if len(names) == 0 {

@@ -27,15 +27,6 @@ type Target struct {
 // for all but the most frequent.
 type Label struct{ Name, Value, CountAs string }
 
-// The labels that need no list: they follow from the answer.
-const (
-	LabelTLD = "tld"
-	LabelCDN = "cdn"
-)
-
-// IsOwnLabel reports whether a name is that of a label that needs no list.
-func IsOwnLabel(name string) bool { return name == LabelTLD || name == LabelCDN }
-
 // Listed is what the sitemaps of a target list.
 type Listed struct {
 	Files []schema.SitemapFile
@@ -45,9 +36,9 @@ type Listed struct {
 // Stored says where a stored capture comes from, and what it does not know.
 type Stored struct {
 	Source string // warc, body, or the source in an earlier run
-	WARC   string // path of the archive, "" for none
-	Offset int64
-	Length int64 // 0 if unknown
+	WARC   string // path of the archive, "" for none, or if an earlier run does not say
+	Offset *int64 // nil likewise
+	Length int64  // 0 if unknown
 
 	Mismatch string // how the body differs from its digest, "" if it does not
 	Assumed  bool   // the status is unknown and taken for 200

@@ -25,13 +25,14 @@ var laterNeeded = []string{
 	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated",
 	"fetches.probe_front_status", "fetches.probe_random_status",
 	"fetches.front_page", "fetches.front_hops", "fetches.front_error_class", "fetches.front_headers",
+	"fetches.challenge",
 }
 
 // Later are the columns, as table.column, that came after SchemaVersion last changed. The
 // parts of an older program lack them, and readers take them for null.
 var Later = append(slices.Clone(laterNeeded),
 	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template",
-	"changes.identity", "changes.document", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
+	"changes.identity", "changes.document", "fetches.cdn", "fetches.vantage", "preferences.header",
 	"preferences.document", "answers.path", "answers.text_digest", "answers.paper", "answers.verdict", "answers.remark",
 	"answers.price", "answers.price_header",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies")
@@ -40,7 +41,7 @@ var Later = append(slices.Clone(laterNeeded),
 var madeAnew = []string{
 	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome",
 	"fetches.final_url",
-	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.stale_since", "fetches.unreachable_since",
+	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments", "fetches.stale_since", "fetches.unreachable_since",
 	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
 }
 
@@ -95,12 +96,35 @@ var answersNeeded = []string{
 	"answers.seq", "answers.identity", "answers.is_control", "answers.user_agent", "answers.agent", "answers.fetch_time",
 	"answers.hops",
 	"answers.error_class", "answers.body_bytes", "answers.body_truncated", "answers.content_digest", "answers.challenge",
+	"answers.path", "answers.treatment", "answers.remark", // of pages, whose answers are taken as they are
 }
 
 // HasAnswers reports whether the answers to identities of a run can be re-evaluated.
 func (m *Manifest) HasAnswers() bool {
 	return slices.Contains(m.Tables, "answers") &&
 		!slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
+}
+
+// LacksAnswers reports whether identities may have had answers that cannot be re-evaluated.
+func (m *Manifest) LacksAnswers() bool { return !m.HasAnswers() && m.mayHave("answers", "also-as") }
+
+// LacksDocuments reports whether hosts may have been asked for documents of consent: no run keeps
+// their bodies.
+func (m *Manifest) LacksDocuments() bool { return m.mayHave("documents", "documents") }
+
+// LacksURLs reports whether hosts may list pages that cannot be judged again.
+func (m *Manifest) LacksURLs() bool { return !m.HasURLs() && m.mayHave("sitemap_files", "sitemaps") }
+
+// mayHave reports whether a table of the run has rows, or had some before it was left out: a
+// setting asked for them, or the stored answers may have them.
+func (m *Manifest) mayHave(table, setting string) bool {
+	if slices.Contains(m.Tables, table) {
+		return m.RowsOf(table) > 0
+	}
+	asked, _ := m.Configuration[setting].(string)
+	list, _ := m.Configuration[setting].([]any)
+	source := StoredIn(m.Inputs)
+	return asked != "" || len(list) > 0 || source != nil && (source.HasCaptures || source.Value == "")
 }
 
 // HasLabels reports whether the run says which hosts have its labels.

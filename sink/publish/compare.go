@@ -20,6 +20,8 @@ type Comparison struct {
 	Looked          bool   // false: the table was not compared
 	Same            bool   // the rows that were compared are the same
 	Note            string // what was not compared, and why; "" for nothing
+
+	Left []string // rows that were not compared of a table that was, by what they are of
 }
 
 // derived maps columns of fetches to the metrics of summary and examples that need
@@ -31,19 +33,27 @@ var derived = map[string][]string{
 	"error":          {"error_class", "reason"}, // of examples, which quote it
 }
 
+// Again is a run that re-evaluates the answers of a published one.
+type Again struct {
+	In       store.Store
+	Run      *journal.Manifest
+	InSample func(host string) bool // whether it has a host, nil for all
+
+	BodiesGiven bool // elsewhere than in the data set, which has those of answers to identities alone
+}
+
 // Compare compares the published tables of a run with those of another run. The order
-// of segments does not matter. If inSample is not nil, the other run has the hosts for
-// which it returns true. A published part that cannot be read, or whose seqs fall, is
+// of segments does not matter. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
 func Compare(
-	ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store,
-	other *journal.Manifest, inSample func(host string) bool,
+	ctx context.Context, without []string, in store.Store, published *journal.Manifest, again Again,
 ) (all []Comparison, err error) {
-	gone := goneOf(published)
-	of := &sample{published: held{in, published}, has: inSample, known: make(map[int]*sampledHosts)}
+	gone := goneOf(published, without, again.BodiesGiven)
+	hash := newRowHash()
+	of := &sample{published: held{in, published}, has: again.InSample, hash: hash, known: make(map[int]*sampledHosts)}
 	for _, table := range published.Tables {
 		c := Comparison{Table: table, Note: gone.why(table)}
-		if c.Note == "" && inSample != nil && slices.Contains(unsampled, table) {
+		if c.Note == "" && again.InSample != nil && slices.Contains(unsampled, table) {
 			c.Note, c.Unseen = "a sample does not show it", published.RowsOf(table)
 		}
 		if c.Note != "" {
@@ -51,24 +61,42 @@ func Compare(
 			continue
 		}
 		t := &comparing{
-			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, without),
-			lost: slices.Concat(lostMetrics(without, table), gone.metrics(table)), hash: newRowHash(),
+			runs: [2]held{{in, published}, {again.In, again.Run}}, table: table, columns: columnsOf(table, without),
+			omit: gone.omissions(table), hash: hash,
 		}
-		if inSample != nil {
+		if again.InSample != nil {
 			t.sampled = of
 		}
 		if err := t.compare(ctx, &c); err != nil {
 			return nil, err
 		}
-		if len(t.met) > 0 {
-			c.Note = "metrics that cannot be counted again are not compared: " + strings.Join(t.met, ", ")
-		}
+		t.note(&c)
 		if why := gone.whyDifferent(table); why != "" && !c.Same {
-			c.Looked, c.Note = false, why
+			c.Looked, c.Note, c.Left = false, why, nil
 		}
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// note says what was left out, and whether anything was compared at all.
+func (t *comparing) note(c *Comparison) {
+	var notes []string
+	for i := range t.omit {
+		if left := t.left[i]; len(left) > 0 {
+			slices.Sort(left)
+			c.Left = append(c.Left, left...)
+			notes = append(notes, t.omit[i].why+": "+strings.Join(left, ", "))
+		}
+	}
+	if t.strange {
+		c.Same = false
+		notes = append(notes, "it names a host of the sample that the table fetches does not name")
+	}
+	if len(c.Left) > 0 && c.Same && c.Rows == 0 {
+		c.Looked, c.Left = false, nil
+	}
+	c.Note = strings.Join(notes, "; ")
 }
 
 // unsampled are the tables that a sample of the hosts does not show: those that count all

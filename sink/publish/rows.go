@@ -27,21 +27,22 @@ type comparing struct {
 	runs    [2]held // as published, and as re-evaluated
 	table   string
 	columns []string
-	lost    []string // metrics that are not compared
-	met     []string // those of them that have rows, in order
-	sampled *sample  // nil for all
+	omit    []omission
+	sampled *sample // nil for all
 	hash    *rowHash
 
-	mu     sync.Mutex
-	sums   [2]map[int]rowSum // by segment of the published run
-	unseen int64
+	mu      sync.Mutex
+	sums    [2]map[int]rowSum // by segment of the published run
+	unseen  int64
+	left    [][]string // names of what was left out, by omission
+	strange bool       // it names a host of the sample that is not in fetches
 }
 
 // compare compares the rows of each segment. Parts that are the same are not decoded.
 func (t *comparing) compare(ctx context.Context, c *Comparison) error {
 	parts := [2][]journal.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
 	differ := false
-	if t.sampled == nil && len(t.lost) == 0 {
+	if t.sampled == nil && len(t.omit) == 0 {
 		same, err := t.twins(ctx, &parts)
 		if err != nil {
 			return err
@@ -49,6 +50,7 @@ func (t *comparing) compare(ctx context.Context, c *Comparison) error {
 		c.Rows, c.OtherRows = same, same
 		differ = t.uneven(&parts, c)
 	}
+	t.left = make([][]string, len(t.omit))
 	t.sums = [2]map[int]rowSum{make(map[int]rowSum), make(map[int]rowSum)}
 	if err := atOnce(ctx, len(parts[0])+len(parts[1]), func(ctx context.Context, i int) error {
 		if i < len(parts[0]) {
@@ -167,9 +169,15 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	sum.join(r.sum)
 	t.sums[side][segment] = sum
 	t.unseen += r.unseen
-	t.met = slices.DeleteFunc(slices.Clone(t.lost), func(name string) bool {
-		return !slices.Contains(t.met, name) && !slices.Contains(r.skipped, name)
-	})
+	t.strange = t.strange || r.strange
+	for i := range r.omit {
+		o := &r.omit[i]
+		for _, name := range o.names {
+			if !slices.Contains(t.left[o.at], name) {
+				t.left[o.at] = append(t.left[o.at], name)
+			}
+		}
+	}
 	return nil
 }
 
@@ -179,10 +187,17 @@ type partRows struct {
 	sum     rowSum
 	hashing *hashing
 	seq     int // the field of a row that has it, -1 for none
-	metric  int // likewise
+	omit    []omitted
 	seqs    seqOrder
-	unseen  int64    // rows of targets that are not sampled
-	skipped []string // lost metrics that it has rows of
+	unseen  int64 // rows of targets that are not sampled
+	strange bool
+}
+
+// omitted are rows of a part that an omission leaves out.
+type omitted struct {
+	at    int // of the omission
+	field int // of a row
+	names []string
 }
 
 func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err error) {
@@ -203,6 +218,9 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 		if err != nil {
 			return err
 		}
+		if err := r.findStrange(ctx, opened.File, hosts); err != nil {
+			return err
+		}
 		selection.Rows, err = r.lookAhead(ctx, opened.File, hosts)
 		if r.unseen = part.Rows; err != nil || len(selection.Rows) == 0 {
 			return err
@@ -211,13 +229,16 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 			r.unseen -= rows[1] - rows[0]
 		}
 	}
-	r.hashing, r.seq, r.metric = r.hash.of(row, r.columns), -1, -1
+	r.hashing, r.seq = r.hash.of(row, r.columns), -1
 	for _, i := range r.hashing.fields {
-		switch schema.ColumnOf(row.Field(i)) {
-		case "seq":
+		column := schema.ColumnOf(row.Field(i))
+		if column == "seq" {
 			r.seq = i
-		case "metric":
-			r.metric = i
+		}
+		for at := range r.comparing.omit {
+			if r.comparing.omit[at].column == column {
+				r.omit = append(r.omit, omitted{at: at, field: i})
+			}
 		}
 	}
 	var own error // of batch
@@ -239,17 +260,32 @@ func (r *partRows) batch(batch reflect.Value) error {
 				return err
 			}
 		}
-		if r.metric >= 0 && len(r.lost) > 0 {
-			if name := lostAs(row.Field(r.metric).String(), r.lost); name != "" {
-				if !slices.Contains(r.skipped, name) {
-					r.skipped = append(r.skipped, name)
-				}
-				continue
-			}
+		if !r.isOmitted(row) {
+			r.sum.add(r.hashing.row(row))
 		}
-		r.sum.add(r.hashing.row(row))
 	}
 	return nil
+}
+
+// isOmitted reports whether a row is left out, and remembers as what.
+func (r *partRows) isOmitted(row reflect.Value) bool {
+	for i := range r.omit {
+		o := &r.omit[i]
+		cell := row.Field(o.field)
+		if cell.Kind() == reflect.Pointer {
+			if cell.IsNil() {
+				continue
+			}
+			cell = cell.Elem()
+		}
+		if name := r.comparing.omit[o.at].name(cell.String()); name != "" {
+			if !slices.Contains(o.names, name) {
+				o.names = append(o.names, name)
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // seqOrder checks that seqs do not fall, and grow where each row is a target.

@@ -28,7 +28,7 @@ func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment)
 }
 
 func comparisonsOf(t *testing.T, one string, a *journal.Manifest, other string, b *journal.Manifest, sample func(string) bool) (map[string]Comparison, error) {
-	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, sinktest.Open(t, other), b, sample)
+	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, Again{In: sinktest.Open(t, other), Run: b, InSample: sample})
 	of := make(map[string]Comparison)
 	for _, c := range all {
 		of[c.Table] = c
@@ -109,7 +109,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 		run    *journal.Manifest
 		looked bool
 	}{{dir, run, true}, {other, fewer, false}} {
-		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published, sinktest.Open(t, again.dir), again.run, nil)
+		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published, Again{In: sinktest.Open(t, again.dir), Run: again.run})
 		must(t, err)
 		for _, c := range all {
 			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked || (c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
@@ -148,7 +148,7 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 			if without != "" {
 				p.Without, a.Without = []string{without}, []string{without}
 			}
-			all, err := Compare(t.Context(), p.Without, sinktest.Open(t, one), a, sinktest.Open(t, other), b, nil)
+			all, err := Compare(t.Context(), p.Without, sinktest.Open(t, one), a, Again{In: sinktest.Open(t, other), Run: b})
 			must(t, err)
 			for _, c := range all {
 				if c.Table == "summary" && c.Same != slices.Contains(lost, metric) {
@@ -228,6 +228,38 @@ func TestSampleOfHosts_NoRace(t *testing.T) {
 		}
 		if one := got["agents"]; !one.Looked || !one.Same || one.Unseen != 0 {
 			t.Errorf("%s: agents %+v", name, one)
+		}
+	}
+}
+
+// A host of the sample cannot hide behind another name in fetches alone, nor another host there
+// behind one of the sample.
+func TestHostsRenamedInFetchesAlone_NoRace(t *testing.T) {
+	sample := func(host string) bool { return host == "h2.example" || host == "h6.example" }
+	rename := func(to string) func(int, *rowsOfSegment) {
+		return func(segment int, r *rowsOfSegment) {
+			if segment == 0 {
+				r.fetches[1].Host = to
+			}
+		}
+	}
+	for to, strange := range map[string]bool{"other.example": true, "h1.example": true, "h2.example": false} {
+		got, err := compared(t, rename(to), func(segment int, r *rowsOfSegment) {
+			rename(to)(segment, r)
+			of := make(map[int64]bool)
+			r.fetches = slices.DeleteFunc(r.fetches, func(row schema.Fetch) bool { return !sample(row.Host) })
+			for _, row := range r.fetches {
+				of[row.Seq] = true
+			}
+			r.counts[0].Count = int64(len(r.fetches))
+			r.policies = slices.DeleteFunc(r.policies, func(row schema.Policy) bool { return !of[row.Seq] })
+			r.verdicts = slices.DeleteFunc(r.verdicts, func(row schema.Verdict) bool { return !of[row.Seq] })
+		}, sample)
+		must(t, err)
+		for _, table := range []string{"policies", "verdicts"} {
+			if one := got[table]; one.Same == strange || strings.Contains(one.Note, "a host of the sample that the table fetches does not name") != strange {
+				t.Errorf("%s in fetches: %s is %+v", to, table, one)
+			}
 		}
 	}
 }

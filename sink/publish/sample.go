@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -17,23 +18,25 @@ import (
 type sample struct {
 	published held
 	has       func(host string) bool
+	hash      *rowHash
 
-	mu     sync.Mutex
-	known  map[int]*sampledHosts // by segment
-	ranges int                   // of those that are known
+	mu    sync.Mutex
+	known map[int]*sampledHosts // by segment
+	words int                   // of memory of those that are known
 }
 
 // sampledHosts are the targets of a segment.
 type sampledHosts struct {
 	others [][2]int64 // seqs of those that are not re-evaluated, from and to, ascending
+	named  []uint64   // hashes of the hosts of all, ascending
 }
 
 // mostTargets bounds the targets of a segment in memory: somebody else may have written
 // the part.
 const mostTargets = 4 << 20
 
-// mostRanges bounds what is remembered.
-const mostRanges = 1 << 20
+// mostWords bounds what is remembered.
+const mostWords = 4 << 20
 
 // hosts returns the targets of a segment.
 func (s *sample) hosts(ctx context.Context, segment int) (*sampledHosts, error) {
@@ -49,14 +52,15 @@ func (s *sample) hosts(ctx context.Context, segment int) (*sampledHosts, error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.ranges + len(h.others); s.known[segment] == nil && n <= mostRanges {
-		s.known[segment], s.ranges = h, n
+	if n := s.words + 2*len(h.others) + len(h.named); s.known[segment] == nil && n <= mostWords {
+		s.known[segment], s.words = h, n
 	}
 	return h, nil
 }
 
 func (s *sample) read(ctx context.Context, segment int) (*sampledHosts, error) {
 	var sampled, others []int64
+	var named []uint64
 	for _, part := range s.published.PartsOf("fetches") {
 		if part.Segment != segment {
 			continue
@@ -64,6 +68,7 @@ func (s *sample) read(ctx context.Context, segment int) (*sampledHosts, error) {
 		what := rowio.Selection{Columns: []string{"seq", "host"}}
 		err := rowio.Of(ctx, s.published.in, []journal.Part{part}, what, func(batch []schema.Fetch) error {
 			for i := range batch {
+				named = append(named, s.hash.text(batch[i].Host))
 				if seq := batch[i].Seq; s.has(batch[i].Host) {
 					sampled = append(sampled, seq)
 				} else {
@@ -81,7 +86,8 @@ func (s *sample) read(ctx context.Context, segment int) (*sampledHosts, error) {
 	}
 	slices.Sort(sampled)
 	slices.Sort(others)
-	h := new(sampledHosts)
+	slices.Sort(named)
+	h := &sampledHosts{named: slices.Clip(slices.Compact(named))}
 	for _, seq := range others {
 		n := len(h.others)
 		if _, both := slices.BinarySearch(sampled, seq); both {
@@ -101,6 +107,18 @@ func (s *sample) read(ctx context.Context, segment int) (*sampledHosts, error) {
 func (h *sampledHosts) wants(seq int64) bool {
 	i, exact := slices.BinarySearchFunc(h.others, seq, func(r [2]int64, seq int64) int { return cmp.Compare(r[1], seq) })
 	return !exact && (i == len(h.others) || seq < h.others[i][0])
+}
+
+// findStrange looks for a host of the sample that fetches does not name. Without it, a target that
+// fetches alone gives another host would be passed over as none of the sample.
+func (r *partRows) findStrange(ctx context.Context, f *rowio.File, hosts *sampledHosts) error {
+	if r.table == "fetches" || !slices.Contains(r.columns, "host") {
+		return nil
+	}
+	return f.EachText(ctx, "host", func(host []byte) {
+		_, named := slices.BinarySearch(hosts.named, maphash.Bytes(r.hash.seed, host))
+		r.strange = r.strange || !named && r.sampled.has(string(host))
+	})
 }
 
 // lookAhead reads the seqs of a part, and returns the rows that are wanted. Rows of a target

@@ -19,7 +19,7 @@ func TestTargetsOfASample_NoRace(t *testing.T) {
 		}
 	})
 	s := &sample{published: held{sinktest.Open(t, dir), run}, has: func(host string) bool { return host == "+" },
-		known: make(map[int]*sampledHosts)}
+		hash: newRowHash(), known: make(map[int]*sampledHosts)}
 	for range 2 {
 		for segment, wanted := range [2][]int64{{0, 3, 4, 5}, {100, 102, 103, 105}} {
 			h, err := s.hosts(t.Context(), segment)
@@ -31,7 +31,7 @@ func TestTargetsOfASample_NoRace(t *testing.T) {
 			}
 		}
 	}
-	if len(s.known) != 2 || s.ranges != 3 {
-		t.Errorf("%d segments of %d ranges are remembered", len(s.known), s.ranges)
+	if len(s.known) != 2 || s.words != 3*2+2*2 { // three ranges, and two names of hosts in each segment
+		t.Errorf("%d segments are remembered in %d words", len(s.known), s.words)
 	}
 }

@@ -23,6 +23,15 @@ type Count struct {
 	Count int64 `parquet:"count"`
 }
 
+// The labels that need no list: they follow from the answer.
+const (
+	LabelTLD = "tld"
+	LabelCDN = "cdn"
+)
+
+// IsOwnLabel reports whether a name is that of a label that needs no list.
+func IsOwnLabel(name string) bool { return name == LabelTLD || name == LabelCDN }
+
 // Label is a row of `labels`: what is known of a target beside its answer.
 type Label struct {
 	// Number of the target; joins the tables. Example: `17`.

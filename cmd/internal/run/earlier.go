@@ -48,7 +48,12 @@ func (f *Flags) remarkMissed(ctx context.Context, c pipeline.Config, stderr io.W
 		note("URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts that name them")
 	}
 	if missed.Pages && f.writes("sitemap_files", "coverage", "summary") {
-		note("not carried over: sitemaps of the earlier run, for it has not kept the pages that they list (--keep-urls)")
+		note("not carried over: sitemaps of the earlier run, for it does not have the tables sitemap_files and " +
+			"urls with all their columns (--keep-urls)")
+	}
+	if missed.Answers && f.writes("answers", "summary") {
+		note("not carried over: answers to identities of the earlier run, for it was published without columns that " +
+			"they are re-evaluated from")
 	}
 	if n := missed.Documents; n > 0 && f.writes("documents", "preferences", "summary") {
 		where := ""
@@ -57,6 +62,9 @@ func (f *Flags) remarkMissed(ctx context.Context, c pipeline.Config, stderr io.W
 		}
 		note("not carried over: %s of the earlier run and what is stated there, for no run keeps the bodies of documents%s",
 			words.Count(n, "document"), where)
+	}
+	if !slices.Contains(c.Tables, "bodies") && len(f.tables) == 0 {
+		note("not kept: the bodies of the earlier run, so that this one cannot be re-evaluated; --keep-bodies keeps them")
 	}
 	if len(f.lost) > 0 {
 		note("not carried over: labels of the earlier run, for it does not say which hosts have them: %s", names(f.lost))

@@ -73,8 +73,8 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	}
 	c.Hops = hopsOf(row.Hops)
 	var price *consent.Price
-	if row.PriceHeader != nil {
-		price = &consent.Price{Header: *row.PriceHeader, Text: schema.OrZero(row.Price)}
+	if row.Price != nil || row.PriceHeader != nil {
+		price = &consent.Price{Header: schema.OrZero(row.PriceHeader), Text: schema.OrZero(row.Price)}
 	}
 	return fetch.Also{
 		Price: price,

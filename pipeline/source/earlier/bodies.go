@@ -16,6 +16,7 @@ import (
 type bodyReader struct {
 	rowReader[schema.Body]
 	limits limits
+	spare  bool           // there may be others than rows need
 	needed map[string]int // remaining rows of the group, by digest
 	held   map[string][]byte
 	packed map[string]bool // held compressed, by digest
@@ -55,6 +56,9 @@ func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 		}
 		if err := b.check(one); err != nil {
 			return nil, err
+		}
+		if b.needed[one.ContentDigest] == 0 {
+			continue
 		}
 		if err := b.hold(one.ContentDigest, one.Body); err != nil {
 			return nil, err

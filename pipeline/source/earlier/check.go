@@ -16,6 +16,7 @@ import (
 
 // check returns an error for a body that is above the size limit of the run, that is not
 // that of its digest, or that the row group does not need. Such bodies would be held for nothing.
+// Where answers that had bodies are gone, these are passed over.
 func (b *bodyReader) check(one *schema.Body) error {
 	if most := b.limits.kept; most > 0 && len(one.Body) > most {
 		return fmt.Errorf("the table bodies has a body of %d bytes, and the run kept at most %d of each", len(one.Body), most)
@@ -23,7 +24,7 @@ func (b *bodyReader) check(one *schema.Body) error {
 	switch own := schema.ContentDigest(one.Body); {
 	case own != one.ContentDigest:
 		return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)
-	case b.needed[own] == 0:
+	case b.needed[own] == 0 && !b.spare:
 		return fmt.Errorf("the table bodies has the body %s where no row of fetches needs it", own)
 	}
 	return nil

@@ -97,6 +97,29 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 	}
 }
 
+// Where answers to identities are gone, their bodies are passed over.
+func TestBodiesOfAnswersThatAreGone(t *testing.T) {
+	var bodies []schema.Body
+	for _, text := range []string{"a", "b", "a", "c"} {
+		bodies = append(bodies, schema.Body{ContentDigest: schema.ContentDigest([]byte(text)), Body: []byte(text)})
+	}
+	fetches := []schema.Fetch{{Seq: 1, Host: "a.example", Scheme: "https", Port: 443, ContentDigest: &bodies[3].ContentDigest}}
+	e := &Run{in: sinktest.Open(t, t.TempDir()), limits: limits{100, 100, 100}, spare: true}
+	parts := &Segment{
+		fetches: []journal.Part{partOf(t, e.in.Path(""), "fetches", 0, 1, fetches)}, bodies: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 10, bodies)},
+	}
+	n := 0
+	err := e.readSegment(t.Context(), parts, func(target target.Target) error {
+		if n++; string(target.Capture.Body) != "c" {
+			t.Errorf("the body %q", target.Capture.Body)
+		}
+		return nil
+	})
+	if err != nil || n != 1 {
+		t.Error(n, err)
+	}
+}
+
 // Where the segments of the earlier run are shards of hosts, they do not follow each other.
 func TestShardsOfAnEarlierRunDoNotFollowEachOther(t *testing.T) {
 	var none *spans

@@ -54,7 +54,7 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 		fill(&c.Times)
 		all = append(all, target.Target{Seq: int64(i + 1), Input: "a.example", Rank: &rank, Candidates: []fetch.Origin{c.Origin}, Capture: c})
 	}
-	all[0].Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: 5, Length: 9, Vantage: &value}
+	all[0].Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: new(int64(5)), Length: 9, Vantage: &value}
 	dir, profiles := t.TempDir(), []*robots.Profile{google}
 	write(t, dir, "first", profiles, all)
 	facts, _, err := read(t.Context(), dir, "first")

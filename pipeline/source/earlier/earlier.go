@@ -31,6 +31,7 @@ type Run struct {
 
 	in     store.Store
 	limits limits
+	spare  bool    // answers may be gone whose bodies are there
 	spans  *spans  // nil if segments do not follow each other in the input
 	shards *shards // of hosts, nil for none
 }
@@ -43,7 +44,8 @@ type Segment struct {
 }
 
 // Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
-// One whose bodies are given, as [Run.Bodies], needs no table of them.
+// One whose bodies are given, as [Run.Bodies], needs no table of them, and has no answers to
+// identities, whose bodies are not given.
 func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
@@ -72,7 +74,7 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 	if err := journal.Lacking(journal.Needed(m.Without, tables...)); err != nil {
 		return nil, &userfile.Error{Path: folder, Err: err}
 	}
-	r = &Run{Manifest: m, in: in}
+	r = &Run{Manifest: m, in: in, spare: m.LacksAnswers()}
 	if r.limits, err = limitsOf(m); err != nil {
 		return nil, &userfile.Error{Path: folder, Err: err}
 	}
@@ -92,7 +94,7 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 		case "bodies":
 			of.bodies = append(of.bodies, p)
 		case "answers":
-			if m.HasAnswers() {
+			if m.HasAnswers() && !areGiven {
 				of.answers = append(of.answers, p)
 			}
 		case "sitemap_files":
@@ -179,7 +181,7 @@ func inputError(path string, err error) error {
 // readSegment emits the targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
 func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
-	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits}
+	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
 	defer kept.stop()
 	answers := &besideReader[schema.Answer]{
 		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",

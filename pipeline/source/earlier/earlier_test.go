@@ -150,7 +150,7 @@ func stored(t *rapid.T, one *target.Target) {
 	if c.Memory != nil || rapid.IntRange(0, 3).Draw(t, "stored") > 0 {
 		return
 	}
-	one.Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: one.Seq}
+	one.Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: &one.Seq}
 	switch rapid.IntRange(0, 3).Draw(t, "unknown") {
 	case 0:
 		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 301}}, "", nil, nil, nil, false, fetch.Probe{}

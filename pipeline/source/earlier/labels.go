@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -46,7 +45,7 @@ func LabelsOf(ctx context.Context, folder string) (kept, lost []string, err erro
 		for _, name := range names {
 			switch {
 			case slices.Contains(kept, name):
-			case table == "labels" && m.HasLabels(), target.IsOwnLabel(name): // those of the program are found anew
+			case table == "labels" && m.HasLabels(), schema.IsOwnLabel(name): // those of the program are found anew
 				kept = append(kept, name)
 			case !slices.Contains(lost, name):
 				lost = append(lost, name)

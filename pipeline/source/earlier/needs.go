@@ -20,6 +20,7 @@ func TablesNeeded(areGiven bool) []string {
 // Missed says what a run that is re-evaluated cannot tell, and that decides nothing else.
 type Missed struct {
 	OwnURLs   bool     // which URLs only some hosts have
+	Answers   bool     // what identities were answered
 	Documents int64    // rows of documents, whose bodies no run keeps
 	Evidence  string   // the archives that have their bodies, "" for none
 	Pages     bool     // which pages the hosts list
@@ -55,7 +56,8 @@ func MissedBy(ctx context.Context, folder string) (Missed, error) {
 	})
 	missed := Missed{
 		OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without),
-		Pages: !m.HasURLs() && m.RowsOf("sitemap_files") > 0, Documents: m.RowsOf("documents"),
+		Answers: !m.HasAnswers() && m.RowsOf("answers") > 0,
+		Pages:   !m.HasURLs() && m.RowsOf("sitemap_files") > 0, Documents: m.RowsOf("documents"),
 	}
 	switch {
 	case m.KeepsWARC():

@@ -41,7 +41,7 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 		fetches.hops fetches.error_class fetches.fallback_error_class fetches.attempts fetches.body_bytes fetches.body_truncated
 		fetches.content_digest fetches.answers_since fetches.copy_time fetches.copy_digest fetches.kept_truncated
 		fetches.probe_front_status fetches.probe_random_status
-		fetches.front_page fetches.front_hops fetches.front_error_class fetches.front_headers`)
+		fetches.front_page fetches.front_hops fetches.front_error_class fetches.front_headers fetches.challenge`)
 	for _, lost := range [][]string{{"bodies.body"}, {"fetches.hops"}, needed} {
 		_, _, err = read(t.Context(), published(slices.Clone(lost)...), "first")
 		var input *userfile.Error

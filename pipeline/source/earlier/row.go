@@ -74,7 +74,7 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	}
 	c.Hops, c.Front = hopsOf(row.Hops), frontOf(row)
 	s := &target.Stored{
-		Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: schema.OrZero(row.WARCOffset),
+		Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: row.WARCOffset,
 		Length: schema.OrZero(row.WARCLength), Vantage: row.Vantage,
 	}
 	// A failed request has an error class under any profile. So a last hop without

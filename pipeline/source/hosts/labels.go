@@ -53,7 +53,7 @@ func (l *labelColumns) find(fields []string, c *columns) error {
 		switch {
 		case slices.Contains(l.names, name):
 			return fmt.Errorf("has two columns %q: a label needs a name of its own", name)
-		case target.IsOwnLabel(name):
+		case schema.IsOwnLabel(name):
 			return fmt.Errorf("has a column %q, which is the name of a label of the program: rename the column", name)
 		case len(name) > maxLabelName || strings.ContainsAny(name, "=*"):
 			return fmt.Errorf("has a column %q, which cannot be a label: a name has at most %d bytes, and none of = and *",
