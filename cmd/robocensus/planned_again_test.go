@@ -42,8 +42,13 @@ func askedForAll(t *testing.T) (dir, inputs string) {
 		case "/robots.txt":
 			w.Header().Set("Server", "cloudflare")
 			w.Header().Set("CF-Ray", "8a-FRA") // a CDN
-			if r.Host == "b.example" && strings.HasPrefix(r.UserAgent(), "GPTBot") {
+			switch gpt := strings.HasPrefix(r.UserAgent(), "GPTBot"); {
+			case gpt && r.Host == "b.example":
 				io.WriteString(w, "User-agent: *\nDisallow: /\n")
+				return
+			case gpt && r.Host == "c.example":
+				w.Header().Set("crawler-price", "USD 0.01")
+				w.WriteHeader(http.StatusPaymentRequired)
 				return
 			}
 			fmt.Fprintf(w, "User-agent: *\nDisallow: /x\nContent-Signal: ai-train=no\nSitemap: http://%s/s.xml\n", r.Host)

@@ -97,26 +97,23 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 	}
 }
 
-// Where answers to identities are gone, their bodies are passed over.
+// Where answers to identities are gone, their bodies are passed over, and not held.
 func TestBodiesOfAnswersThatAreGone(t *testing.T) {
-	var bodies []schema.Body
-	for _, text := range []string{"a", "b", "a", "c"} {
-		bodies = append(bodies, schema.Body{ContentDigest: schema.ContentDigest([]byte(text)), Body: []byte(text)})
-	}
-	fetches := []schema.Fetch{{Seq: 1, Host: "a.example", Scheme: "https", Port: 443, ContentDigest: &bodies[3].ContentDigest}}
-	e := &Run{in: sinktest.Open(t, t.TempDir()), limits: limits{100, 100, 100}, spare: true}
-	parts := &Segment{
-		fetches: []journal.Part{partOf(t, e.in.Path(""), "fetches", 0, 1, fetches)}, bodies: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 10, bodies)},
-	}
-	n := 0
-	err := e.readSegment(t.Context(), parts, func(target target.Target) error {
-		if n++; string(target.Capture.Body) != "c" {
-			t.Errorf("the body %q", target.Capture.Body)
+	var texts []string
+	r := &bodyReader{limits: limits{100, 100, 100}, spare: true}
+	r.pull = func() (*schema.Body, error, bool) {
+		if len(texts) == 0 {
+			return nil, nil, false
 		}
-		return nil
-	})
-	if err != nil || n != 1 {
-		t.Error(n, err)
+		body := []byte(texts[0])
+		texts = texts[1:]
+		return &schema.Body{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
+	}
+	texts = []string{"a", "b", "a", "c", "d"}
+	digest := schema.ContentDigest([]byte("c"))
+	r.expect([]schema.Fetch{{ContentDigest: &digest}}, nil)
+	if body, err := r.body(&digest, "a.example"); err != nil || string(body) != "c" || len(r.held) > 0 || len(texts) != 1 {
+		t.Errorf("the body %q, %v; %d are held, %d not read", body, err, len(r.held), len(texts))
 	}
 }
 
