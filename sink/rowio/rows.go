@@ -305,8 +305,9 @@ func (g *group) read(ctx context.Context, batch reflect.Value, rows [][2]int64, 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			batch.Clear()
-			n, wanted, err := g.fill(batch.UnsafePointer(), size, int(min(left, batchRows)))
+			some := int(min(left, batchRows))
+			batch.Slice(0, some).Clear()
+			n, wanted, err := g.fill(batch.UnsafePointer(), size, some)
 			if err != nil {
 				return err
 			}
