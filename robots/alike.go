@@ -181,7 +181,10 @@ func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
 
 // comparePattern compares two rules but for their lengths.
 func (a statedRule) comparePattern(b statedRule) int {
-	return cmp.Or(bytes.Compare(a.text, b.text), cmp.Compare(a.kind, b.kind), cmp.Compare(a.key&1, b.key&1))
+	if c := bytes.Compare(a.text, b.text); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.key&1, b.key&1))
 }
 
 // sameDecisions reports whether two readings with the same patterns let the same rule decide

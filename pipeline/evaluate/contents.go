@@ -247,22 +247,24 @@ func (e *Evaluator) findPolicies(r *reading, c *content) {
 			sets++
 		}
 		entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
+		if lead != nil && lead.says(&entry, p) {
+			c.of = append(c.of, c.of[p.SameAs])
+			continue
+		}
 		if p.HasCrawlDelay {
 			entry.crawlDelay = new(p.CrawlDelay)
 		}
 		entry.group, entry.line = schema.NonZero(p.GroupAgent), schema.NonZero(p.GroupLine)
-		if lead != nil && lead.says(&entry) {
-			c.of = append(c.of, c.of[p.SameAs])
-			continue
-		}
 		c.of, c.policies = append(c.of, int32(len(c.policies))), append(c.policies, entry)
 	}
 }
 
-// says reports whether a policy with the same rules has the same cells.
-func (p *policy) says(other *policy) bool {
-	return p.match == other.match && equal(p.group, other.group) && equal(p.line, other.line) &&
-		equal(p.crawlDelay, other.crawlDelay) && equal(p.template, other.template) && p.stances == other.stances
+// says reports whether a policy has the cells of another one with the same rules, and of the
+// agent's policy in the file.
+func (p *policy) says(other *policy, of *robots.Policy) bool {
+	return p.match == other.match && schema.OrZero(p.group) == of.GroupAgent && schema.OrZero(p.line) == of.GroupLine &&
+		(p.crawlDelay != nil) == of.HasCrawlDelay && schema.OrZero(p.crawlDelay) == of.CrawlDelay &&
+		equal(p.template, other.template) && p.stances == other.stances
 }
 
 func equal[V comparable](a, b *V) bool { return a == b || a != nil && b != nil && *a == *b }

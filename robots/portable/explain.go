@@ -2,6 +2,7 @@ package portable
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -255,9 +256,11 @@ func (e *Explainer) first(f *file, of []*step) *step {
 		if e.spent() {
 			break
 		}
-		if next := s.apply(f, nil); next != nil && e.agree(next, s) {
+		next := s.apply(f, nil)
+		if next != nil && e.agree(next, s) {
 			return s
 		}
+		f.spare = cmp.Or(next, f.spare)
 	}
 	return nil
 }

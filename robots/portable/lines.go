@@ -2,6 +2,7 @@ package portable
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,8 @@ type file struct {
 	cut   bool        // the file as given is longer
 	tail  []byte      // its last line, which is cut and does not count
 	read  robots.File // as google reads it
-	spare []line      // memory for the next clone
+	text  []byte      // what read is of
+	spare *file       // memory for the next clone
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
@@ -59,17 +61,22 @@ func readFile(body []byte, cut bool) *file {
 
 // clone returns a copy for a step, which classifies it.
 func (f *file) clone() *file {
-	lines := append(f.spare[:0], f.lines...)
-	f.spare = nil
-	return &file{bom: f.bom, lines: lines, cut: f.cut, tail: f.tail}
+	next := f.spare
+	if f.spare = nil; next == nil {
+		next = new(file)
+	}
+	next.bom, next.lines, next.cut, next.tail = f.bom, append(next.lines[:0], f.lines...), f.cut, f.tail
+	return next
 }
 
-func (f *file) bytes() []byte {
+func (f *file) bytes() []byte { return f.appendTo(nil) }
+
+func (f *file) appendTo(out []byte) []byte {
 	n := len(utf8BOM) + len(f.tail)
 	for i := range f.lines {
 		n += len(f.lines[i].text) + len("\r\n")
 	}
-	out := make([]byte, 0, n)
+	out = slices.Grow(out, n)
 	if f.bom {
 		out = append(out, utf8BOM...)
 	}
@@ -94,7 +101,8 @@ func textOrBytes(file []byte) (text string, bytes []byte) {
 func (f *file) classify() {
 	google, _ := robots.ProfileNamed(robots.DefaultReader)
 	f.read.Cut = f.cut
-	f.read.Parse(f.bytes(), google)
+	f.text = f.appendTo(f.text[:0])
+	f.read.Parse(f.text, google)
 	for i := range f.lines {
 		l := &f.lines[i]
 		l.kind, l.value, l.token, l.orphan = otherLine, nil, "", false
