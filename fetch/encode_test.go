@@ -1,8 +1,10 @@
 package fetch_test
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"testing"
 	"time"
 
@@ -60,6 +62,10 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 				Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: answer.ErrorReset, Challenge: "cloudflare", Truncated: rapid.Bool().Draw(t, "cut"),
 				Hops: []answer.Hop{{URL: anything.Draw(t, "url"), Status: 200}}, Header: []usage.HeaderField{{Name: "link", Value: rapid.Ptr(anything, true).Draw(t, "value")}},
 			}
+			var again fetch.Further
+			if text, err := f.MarshalJSON(); err != nil || again.UnmarshalJSON(text) != nil || cmp.Diff(f, &again) != "" {
+				t.Errorf("%v\n%s", err, cmp.Diff(f, &again))
+			}
 			if rapid.Bool().Draw(t, "has a body") {
 				f.Body = body.Draw(t, "body")
 			}
@@ -87,4 +93,26 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of an exchange all is encoded but its bytes.
+func TestAnExchangeIsEncoded(t *testing.T) {
+	want := fetch.Exchange{
+		URL: "http://a.test/\xff", Kind: fetch.KindPage, Further: 3, MaxBody: 10, Identity: "gptbot", Start: time.Unix(1, 234567891).UTC(), Remote: netip.MustParseAddrPort("[::1]:80"), TLSVersion: "1.3",
+		Status: 200, Error: answer.ErrorReset, Err: errors.New("\xfe"), Header: 7, Cut: "length",
+	}
+	for value, i := reflect.ValueOf(want), 0; i < value.NumField(); i++ {
+		if field := value.Type().Field(i); value.Field(i).IsZero() != (field.Name == "Sent" || field.Name == "Received") {
+			t.Errorf("%s is not drawn", field.Name)
+		}
+	}
+	var got fetch.Exchange
+	with := want
+	with.Sent, with.Received = []byte("a"), []byte("b")
+	if text, err := with.MarshalJSON(); err != nil || got.UnmarshalJSON(text) != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{}), cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"encoding/json"
+	"errors"
 	"net/netip"
 	"time"
 
@@ -31,4 +33,50 @@ type Exchange struct {
 	// length (the limit of the body), time, disconnect, or unspecified (the census does
 	// not read on, such as in the page of a 404). It is "" if nothing is missing.
 	Cut string
+}
+
+// exchange is an Exchange as it is stored, without its bytes.
+type exchange struct {
+	URL        raw               `json:"url"`
+	Kind       Kind              `json:"kind,omitempty"`
+	Further    int               `json:"further,omitempty"`
+	MaxBody    int               `json:"max_body,omitempty"`
+	Identity   string            `json:"identity,omitempty"`
+	Start      time.Time         `json:"fetch_time"`
+	Remote     netip.AddrPort    `json:"remote_address,omitzero"`
+	TLSVersion string            `json:"tls_version,omitempty"`
+	Status     int               `json:"status,omitempty"`
+	Error      answer.ErrorClass `json:"error_class,omitempty"`
+	Err        *raw              `json:"error,omitempty"`
+	Header     int               `json:"header_bytes,omitempty"`
+	Cut        string            `json:"cut,omitempty"`
+}
+
+// MarshalJSON encodes all but the bytes, and of Err the text.
+func (x *Exchange) MarshalJSON() ([]byte, error) {
+	facts := exchange{
+		URL: raw(x.URL), Kind: x.Kind, Further: x.Further, MaxBody: x.MaxBody, Identity: x.Identity, Start: x.Start.UTC(),
+		Remote: x.Remote, TLSVersion: x.TLSVersion, Status: x.Status, Error: x.Error, Header: x.Header, Cut: x.Cut,
+	}
+	if x.Err != nil {
+		text := raw(x.Err.Error())
+		facts.Err = &text
+	}
+	return json.Marshal(&facts)
+}
+
+// UnmarshalJSON reverses [Exchange.MarshalJSON].
+func (x *Exchange) UnmarshalJSON(text []byte) error {
+	var f exchange
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	*x = Exchange{
+		URL: string(f.URL), Kind: f.Kind, Further: f.Further, MaxBody: f.MaxBody, Identity: f.Identity, Start: f.Start,
+		Remote: f.Remote, TLSVersion: f.TLSVersion, Status: f.Status, Error: f.Error, Header: f.Header, Cut: f.Cut,
+	}
+	if f.Err != nil {
+		x.Err = errors.New(string(*f.Err))
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -155,6 +156,20 @@ func LinesOf(kept []usage.HeaderField) http.Header {
 		}
 	}
 	return h
+}
+
+// MarshalJSON encodes all but the body and the reading.
+func (f *Further) MarshalJSON() ([]byte, error) {
+	facts := furtherFacts(f)
+	return json.Marshal(&facts)
+}
+
+// UnmarshalJSON reverses [Further.MarshalJSON].
+func (f *Further) UnmarshalJSON(text []byte) error {
+	var facts further
+	err := json.Unmarshal(text, &facts)
+	*f = *facts.further()
+	return err
 }
 
 // weight returns the approximate bytes of memory of all but the body and the reading.

@@ -37,8 +37,7 @@ type heard struct {
 	// robots.txt: negative if it wants to be left alone for long.
 	respite time.Duration
 
-	header  []usage.HeaderField // those lines of the last hop that the question wants
-	further []span              // bodies of further answers and their readings, two for each, in [Lease.kept]
+	header []usage.HeaderField // those lines of the last hop that the question wants
 }
 
 // overFTP reports whether the last hop used FTP. FTP replies look like HTTP

@@ -19,32 +19,34 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 	if len(plans) == 0 || !got.answered() {
 		return
 	}
+	if lease.kept == nil {
+		lease.kept = lease.text(0, nil)
+	}
 	isUnread := lease.outcome(got) == answer.Undefined
 	ask := func(q *fetch.Question) *fetch.Further {
-		if got.isStopped() || len(got.Further) == fetch.MaxFurther {
+		if got.isStopped() || len(lease.more) == fetch.MaxFurther {
 			return nil
 		}
 		if q.Unasked != "" {
 			f := lease.noted(q)
 			f.Outcome = q.Unasked
-			got.Further, got.further = append(got.Further, f), append(got.further, noText, noText)
+			lease.more = append(lease.more, &more{f, noText, noText, noText})
 			return f
 		}
-		lease.number = len(got.Further) + 1
+		lease.number = len(lease.more) + 1
 		f, a := lease.further(got, q)
 		lease.number = 0
 		if f == nil {
 			return nil
 		}
-		body, reading := noText, noText
+		told := &more{f, noText, noText, noText}
 		if a != nil {
-			var err error
-			if body, reading, err = lease.keep(q, f, a); err != nil {
+			if err := lease.keep(q, told, a); err != nil {
 				got.fail(lease, err)
 				return nil
 			}
 		}
-		got.Further, got.further = append(got.Further, f), append(got.further, body, reading)
+		lease.more = append(lease.more, told)
 		return f
 	}
 	host := &fetch.Answered{Capture: got.Capture, Unread: isUnread, Parse: func(p *robots.Profile, each func(*robots.File)) error {
@@ -65,28 +67,6 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 			return
 		}
 	}
-}
-
-// keep keeps of the body of an answer what the question wants: the body, or what is read of it.
-func (lease *Lease) keep(q *fetch.Question, f *fetch.Further, a *heard) (body, reading span, err error) {
-	body, reading = noText, noText
-	if a.text == nil {
-		return body, reading, nil
-	}
-	defer lease.drop(a.text)
-	if lease.kept == nil {
-		lease.kept = lease.text(0, nil)
-	}
-	from := lease.kept.size()
-	switch {
-	case q.Read != nil && a.Status()/100 == 2:
-		err = lease.read(q, a.text, lease.kept)
-		reading = span{from, lease.kept.size()}
-	case f.Error == "":
-		_, err = io.Copy(lease.kept, a.text.reader())
-		body = span{from, lease.kept.size()}
-	}
-	return body, reading, err
 }
 
 // next returns the pause before the next request to the host, and whether it may be asked.
@@ -117,14 +97,14 @@ func (got *heard) fail(lease *Lease, err error) {
 
 // read reads a body in the place of a question. Few at a time are read, for a reader may
 // have a window of some size.
-func (lease *Lease) read(q *fetch.Question, body, reading *text) error {
+func (lease *Lease) read(q *fetch.Question, body *text, keep io.Writer) error {
 	select {
 	case bodies <- struct{}{}:
 	case <-lease.ctx.Done():
 		return lease.ctx.Err()
 	}
 	defer func() { <-bodies }()
-	return q.Read(body.reader(), reading)
+	return q.Read(body.reader(), keep)
 }
 
 // bodies limits the bodies that are read at the same time.

@@ -103,3 +103,13 @@ func share(c *fetch.Capture) {
 		}
 	}
 }
+
+// identity returns the one in memory of equal identities, nil for none.
+func (c *Config) identity(equal *fetch.Identity) *fetch.Identity {
+	for i := range c.Identities {
+		if equal != nil && c.Identities[i].Name == equal.Name {
+			return &c.Identities[i]
+		}
+	}
+	return equal
+}

@@ -13,16 +13,21 @@ import (
 // the caller has stored it.
 func (lease *Lease) land(got *heard) *fetch.Capture {
 	for i, also := range got.also {
-		other := lease.land(also)
+		other := lease.landOne(also)
 		if other.Local != nil || other.Error == answer.ErrorCanceled {
 			return other
 		}
 		got.Also[i].Capture = other
 	}
-	if err := lease.landFurther(got); err != nil {
+	if err := lease.landMore(got.Capture); err != nil {
 		return lease.unlanded(got, err)
 	}
 	defer share(got.Capture)
+	return lease.landOne(got)
+}
+
+// landOne moves a body into memory and returns its capture.
+func (lease *Lease) landOne(got *heard) *fetch.Capture {
 	t := got.text
 	if t == nil {
 		return got.Capture
@@ -41,32 +46,6 @@ func (lease *Lease) land(got *heard) *fetch.Capture {
 		return lease.unlanded(got, err)
 	}
 	return got.Capture
-}
-
-// landFurther moves the bodies and readings of further answers into memory.
-func (lease *Lease) landFurther(got *heard) error {
-	if lease.kept == nil {
-		return nil
-	}
-	if err := lease.takeLanding(lease.kept); err != nil {
-		return err
-	}
-	kept := &parts{text: lease.kept.reader()}
-	for i, s := range got.further {
-		if s == noText {
-			continue
-		}
-		part, err := kept.next(s)
-		if err != nil {
-			return err
-		}
-		if f := got.Further[i/2]; i%2 == 0 {
-			f.Body = part
-		} else {
-			f.Reading = part
-		}
-	}
-	return nil
 }
 
 // takeLanding waits until a text may come into memory. The error is that of the context.
@@ -107,6 +86,9 @@ func (lease *Lease) drop(t *text) {
 
 // shrink gives memory back that the lease does not need for now.
 func (lease *Lease) shrink() {
+	if lease.client.spool.create != nil {
+		lease.layFacts()
+	}
 	for _, t := range lease.texts {
 		if t == lease.tape || t == lease.kept {
 			t.lay()

@@ -268,7 +268,7 @@ func (lease *Lease) retell(t *told) (a received, fail *failure.Failure) {
 
 // copied returns the last exchange with its bytes.
 func (lease *Lease) copied() (fetch.Exchange, error) {
-	x, err := lease.last.exchange(&parts{text: lease.tape.reader()})
+	x, err := lease.last.exchange(lease.tape)
 	if !lease.client.config.Record {
 		lease.tape.release()
 		lease.tape = nil

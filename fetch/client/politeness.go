@@ -69,7 +69,8 @@ type Lease struct {
 	find Find      // where answers are stored, so that nobody is asked; nil to ask
 	near time.Time // with find: of several answers of a URL the nearest counts
 
-	kept   *text   // bodies and readings of further answers, nil before there are any; see [Lease.keep]
+	more   []*more // further answers
+	kept   *text   // bodies and readings of these, and their facts while the lease waits
 	texts  []*text // texts of its answers
 	landed bool    // holds a place in spool.landing
 }
@@ -179,11 +180,13 @@ func (lease *Lease) pause(b *budget, wait time.Duration) bool {
 		return false
 	}
 	lease.giveSlot()
+	began := time.Now()
 	lease.shrink() // most hosts in flight wait
+	b.wait(time.Since(began))
 	if sleep(lease.ctx, wait) != nil {
 		return false
 	}
-	began := time.Now()
+	began = time.Now()
 	err := lease.takeSlot()
 	b.wait(time.Since(began))
 	return err == nil

@@ -178,7 +178,7 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 // moves the deadline.
 func TestAWaitForASlotAfterAPauseIsOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &Client{politeness: newPoliteness(Config{Concurrency: 1}, 0)}
+		c := &Client{politeness: newPoliteness(Config{Concurrency: 1}, 0), spool: new(spool)}
 		first, err := c.Enter(t.Context(), t.Context())
 		if err != nil {
 			t.Fatal(err)

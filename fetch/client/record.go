@@ -14,10 +14,10 @@ import (
 
 // recording is an exchange while its bytes are on the tape of the lease.
 type recording struct {
-	fetch.Exchange
-	sent, received span
-	whole          bool // the answer was read to its end
-	header         int  // the end of its header on the tape, 0 without one
+	*fetch.Exchange            // nil while its facts lie on the tape
+	sent, received, facts span // of the tape
+	whole                 bool // the answer was read to its end
+	header                int  // the end of its header on the tape, 0 without one
 }
 
 // span is a range of bytes of a text.
@@ -25,23 +25,6 @@ type span struct{ from, to int }
 
 // noText is not even an empty one.
 var noText = span{-1, -1}
-
-// parts reads spans of a text, in order.
-type parts struct {
-	text io.Reader
-	at   int
-}
-
-// next returns the bytes of a span.
-func (p *parts) next(s span) ([]byte, error) {
-	_, err := io.CopyN(io.Discard, p.text, int64(s.from-p.at))
-	part := make([]byte, s.to-s.from)
-	if err == nil {
-		_, err = io.ReadFull(p.text, part)
-	}
-	p.at = s.to
-	return part, err
-}
 
 // ask requests target of o by the scheme of o, and records the exchange if the client is
 // configured to.
@@ -81,7 +64,7 @@ func (lease *Lease) begin(url string) *recording {
 	if lease.tape == nil {
 		lease.tape = lease.text(1023, nil)
 	}
-	x := &recording{Exchange: fetch.Exchange{URL: url, Start: lease.client.config.Now()}}
+	x := &recording{Exchange: &fetch.Exchange{URL: url, Start: lease.client.config.Now()}}
 	if lease.identity > 0 {
 		x.Identity = lease.client.config.Identities[lease.identity-1].Name
 	}
@@ -185,9 +168,8 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 		if len(lease.exchanges) == 0 {
 			return
 		}
-		tape := &parts{text: lease.tape.reader()}
 		for _, x := range lease.exchanges {
-			e, err := x.exchange(tape)
+			e, err := x.exchange(lease.tape)
 			if !yield(&e, err) || err != nil {
 				return
 			}
@@ -196,14 +178,18 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 }
 
 // exchange returns the exchange with its bytes.
-func (x *recording) exchange(tape *parts) (e fetch.Exchange, err error) {
+func (x *recording) exchange(tape *text) (e fetch.Exchange, err error) {
 	take := func(s span) (p []byte) {
 		if s.to > s.from && err == nil {
-			p, err = tape.next(s)
+			p, err = tape.part(s)
 		}
 		return p
 	}
-	e = x.Exchange
+	if x.Exchange != nil {
+		e = *x.Exchange
+	} else if err = factsAt(tape, x.facts, &e); err != nil {
+		return e, err
+	}
 	e.Sent = take(x.sent)
 	e.Received = take(x.received)
 	e.Header = max(0, x.header-x.received.from)

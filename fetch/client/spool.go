@@ -255,9 +255,25 @@ func (t *text) bytes() ([]byte, error) {
 		}
 		return t.tail, nil
 	}
-	all := make([]byte, t.size())
-	_, err := io.ReadFull(t.reader(), all)
-	return all, err
+	return t.part(span{0, t.size()})
+}
+
+// part returns a copy of a span.
+func (t *text) part(s span) ([]byte, error) {
+	p := make([]byte, s.to-s.from)
+	n := 0
+	for at := s.from; at < min(s.to, t.stored); at = s.from + n {
+		from := at % blockBytes
+		size := min(blockBytes-from, t.stored-at, len(p)-n)
+		if _, err := (spoolFile{t.spool}).ReadAt(p[n:n+size], t.blocks[at/blockBytes]+int64(from)); err != nil {
+			return nil, err
+		}
+		n += size
+	}
+	if n < len(p) {
+		copy(p[n:], t.tail[s.from+n-t.stored:])
+	}
+	return p, nil
 }
 
 // reader returns a reader of the whole text.

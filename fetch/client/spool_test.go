@@ -193,6 +193,10 @@ func TestATextWaits(t *testing.T) {
 			} else if err != nil {
 				break // it is told
 			}
+			last := span{max(0, len(want)-n-3), max(0, len(want)-2)}
+			if got, err := s.part(last); err != nil || !bytes.Equal(got, want[last.from:last.to]) {
+				t.Fatalf("%s: %v of %d bytes: %v", name, last, len(want), err)
+			}
 			if s.lay(); inMemory && cap(s.tail) > len(want)+len(want)/4 || !inMemory && cap(s.tail) > 0 {
 				t.Fatalf("%s: %d bytes for a text of %d", name, cap(s.tail), len(want))
 			}
@@ -260,16 +264,26 @@ func TestHostsThatWaitTakeLittle_NoRace(t *testing.T) {
 	if per := (heap() - before) / hosts; per > 6<<10 {
 		t.Errorf("a host that waits takes %d bytes", per)
 	}
-	connected := 0
+	connected, facts := 0, 0
 	for _, lease := range leases {
 		for _, s := range lease.texts {
 			if s.paused != nil {
 				connected++
 			}
 		}
+		for _, x := range lease.exchanges {
+			if x.Exchange != nil {
+				facts++
+			}
+		}
+		for _, m := range lease.more {
+			if m.told != nil {
+				facts++
+			}
+		}
 	}
-	if connected > 2 {
-		t.Errorf("%d texts hold their connections", connected)
+	if connected > 2 || facts > 2 {
+		t.Errorf("%d texts hold their connections, and %d facts are in memory", connected, facts)
 	}
 	close(goOn)
 	group.Wait()
