@@ -213,6 +213,11 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describ
 	if err != nil {
 		return err
 	}
+	for _, profile := range profiles {
+		if err := journal.Lacking(journal.NeededByType(p.Without)); err != nil && len(profile.ContentTypes) > 0 {
+			return &userfile.Error{Path: r.folder, Err: err}
+		}
+	}
 	if err := r.judgeAgain(ctx, about, m, profiles, again); err != nil {
 		return err
 	}

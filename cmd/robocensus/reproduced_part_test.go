@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,6 +38,7 @@ func reproducedInPart(t *testing.T, dir string) {
 		{"archive", "sitemap_files.remark,preferences.document", "preferences, sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
 		{"r", "documents", "preferences (statements of documents), labels (sector), summary (document)"},
 		{"archive", "documents,preferences.document", "preferences, summary (document)"},
+		{"r", "answers.price_header", "preferences (statements of documents), labels (sector), documents, summary (document)"},
 		{"again", "labels.host", "labels, label_counts"},
 		{"r", "labels,label_counts", "preferences (statements of documents), documents, summary (document), examples (document)"},
 		{"again", "fetches.cdn", "labels, label_counts (cdn)"},
@@ -122,5 +126,26 @@ func changedRows[R any](t *testing.T, change func(all []R)) func(*journal.Part, 
 		var out bytes.Buffer
 		must(t, parquet.Write(&out, rows, options...))
 		return out.Bytes()
+	}
+}
+
+// Where a program reads a body by its type, the type is needed; it is not otherwise.
+func TestContentTypesAreNeeded_NoRace(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		io.WriteString(w, "User-agent: *\nDisallow: /x\n")
+	}))
+	defer server.Close()
+	for profile, code := range map[string]int{"google": 0, "google,robotstxt-r": 65} {
+		dir := t.TempDir()
+		call(t, 0, "run", "a.example", "--out", dir, "--run", "r", "--profile", profile, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
+		for _, lost := range []string{"fetches.content_type", "fetches.http_version"} {
+			set := filepath.Join(t.TempDir(), "set")
+			publishTo(t, dir, set, "--without", lost)
+			if text := call(t, code, "reproduce", set); code != 0 && !strings.Contains(text, "cannot be re-evaluated without "+lost+"\n") {
+				t.Errorf("%s without %s:\n%s", profile, lost, text)
+			}
+		}
 	}
 }

@@ -59,6 +59,18 @@ func Needed(without []string, tables ...string) (lost []string) {
 	return lost
 }
 
+// NeededByType returns the columns, as table.column, of those that a run was published without, that
+// a profile needs which reads a body by its type. Without the second, a header that is not there is
+// one that is not known.
+func NeededByType(without []string) (lost []string) {
+	for _, name := range []string{"fetches.content_type", "fetches.http_version"} {
+		if slices.Contains(without, name) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
 // Lacking returns the error of a run that cannot be re-evaluated without columns, nil if
 // there are none.
 func Lacking(columns []string) error {

@@ -23,8 +23,8 @@ type Difference struct {
 }
 
 // TakenAsItIs says what [Set.Rebuild] cannot make again, and does not look at.
-const TakenAsItIs = "the words of its makers, how a run was configured and on which inputs, its times, " +
-	"lines that were rejected or skipped, tables that were left out, the program that published it"
+const TakenAsItIs = "what hosts answered and list, the words of its makers, how a run was configured and on which " +
+	"inputs, its times, lines that were rejected or skipped, tables that were left out, the program that published it"
 
 // Rebuild makes again what [Write] makes of the tables and manifests of a data set and
 // the words in its provenance. It returns the files that differ or are missing, and those
