@@ -245,6 +245,10 @@ func TestPaperAndPractice(t *testing.T) {
 	if n := os.Getenv("ROBOCENSUS_HOSTS"); n != "" {
 		fmt.Sscan(n, &hosts)
 	}
+	patience := "3s"
+	if hosts >= 1000 {
+		patience = "10s" // they share this machine with the run, where an answer may be late
+	}
 	list := "rank,host,sector\n"
 	for i := range hosts {
 		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "shop"}[i%2])
@@ -253,7 +257,7 @@ func TestPaperAndPractice(t *testing.T) {
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	identities := write(t, filepath.Join(dir, "also.yaml"), "- {name: gptbot, user_agent: GPTBot/1.0, agent: GPTBot}\n- {name: control}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: browser, user_agent: Mozilla/5.0}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none", "--keep-bodies"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", "3s", "--also-as", identities, "--label", "sector", "--label", "cdn")
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", patience, "--also-as", identities, "--label", "sector", "--label", "cdn")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 	plain := peakOf(t, append(asks, "--out", out, "--run", "plain", "--warc-out", filepath.Join(dir, "plain.warc.gz"))...)
 	asks = append(asks, "--pages")
@@ -263,7 +267,7 @@ func TestPaperAndPractice(t *testing.T) {
 		t.Errorf("a dry run says\n%s", text)
 	}
 	peak := peakOf(t, append(asks, "--out", out, "--warc-out", evidence)...)
-	if t.Logf("%d hosts: %d MB, with pages %d MB", hosts, plain>>10, peak>>10); hosts >= 1000 && float64(peak) > 1.8*float64(plain) { // the aim is 1.2
+	if t.Logf("%d hosts: %d MB, with pages %d MB", hosts, plain>>10, peak>>10); hosts >= 1000 && float64(peak) > 1.3*float64(plain) { // the aim is 1.2
 		t.Errorf("%d KB of memory, without pages %d", peak, plain)
 	}
 	for i := range hosts {
