@@ -46,9 +46,9 @@ func PaceGarbage() (stop func()) {
 }
 
 // garbageFor returns how much may be allocated before the next collection, as a percentage of
-// what is in use: as a rule 64 MB, so that collections take the same share of the CPU in a run
+// what is in use: as a rule 48 MB, so that collections take the same share of the CPU in a run
 // of any size.
 func garbageFor(inUse uint64) (percent int) {
-	const each, least, most = 64 << 20, 40, 400
+	const each, least, most = 48 << 20, 30, 400
 	return int(min(max(each*100/max(inUse, 1), least), most))
 }

@@ -11,7 +11,7 @@ func TestGarbageByWhatIsInUse(t *testing.T) {
 	for _, test := range []struct {
 		inUse uint64
 		want  int
-	}{{0, 400}, {1 << 20, 400}, {32 << 20, 200}, {64 << 20, 100}, {128 << 20, 50}, {1 << 30, 40}} {
+	}{{0, 400}, {1 << 20, 400}, {24 << 20, 200}, {48 << 20, 100}, {96 << 20, 50}, {1 << 30, 30}} {
 		if got := garbageFor(test.inUse); got != test.want {
 			t.Errorf("garbageFor(%d) = %d, want %d", test.inUse, got, test.want)
 		}
@@ -30,7 +30,7 @@ func TestPaceOfGarbage(t *testing.T) {
 	stop := PaceGarbage()
 	held := make([]byte, 256<<20)
 	runtime.GC()
-	for deadline := time.Now().Add(time.Minute); percent() != 40; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); percent() != 30; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("GOGC is %d with %d MB in use", percent(), len(held)>>20)
 		}

@@ -10,9 +10,9 @@ import (
 // levels writes the definition levels of a nullable column: which cells are null.
 type levels struct {
 	writer  *parquet.ColumnWriter
-	pattern []byte // of the cells of the last batch, 1 for a cell that is not null
-	values  []parquet.Value
+	pattern []byte          // of the cells of the last batch, 1 for a cell that is not null
 	buffer  *nullableBuffer // nil if parquet-go keeps the levels
+	values  []parquet.Value // which it gets then
 }
 
 // newLevels puts a buffer of ours in place of that of a nullable column, whose values
@@ -25,7 +25,7 @@ type levels struct {
 // parquet-go replaces the buffer of a column only with DictionaryMaxBytes, which this package
 // must not set: levels would be lost.
 func newLevels(w *parquet.ColumnWriter, cells parquet.ColumnBuffer) *levels {
-	l := &levels{writer: w, pattern: make([]byte, batchRows), values: make([]parquet.Value, batchRows)}
+	l := &levels{writer: w, pattern: make([]byte, batchRows)}
 	used := fieldOf[parquet.ColumnBuffer](w, "columnBuffer")
 	original := fieldOf[parquet.ColumnBuffer](w, "originalColumnBuffer")
 	counts := fieldOf[[]int64](w, "definitionLevelHistogram")
@@ -33,6 +33,8 @@ func newLevels(w *parquet.ColumnWriter, cells parquet.ColumnBuffer) *levels {
 	if used != nil && original != nil && counts != nil && ofPages != nil {
 		l.buffer = &nullableBuffer{ColumnBuffer: *used, cells: cells, counts: counts, ofPages: ofPages, counted: -1}
 		*used, *original = l.buffer, l.buffer
+	} else {
+		l.values = make([]parquet.Value, batchRows)
 	}
 	return l
 }

@@ -244,13 +244,17 @@ func (t *texts) find(text string) int32 {
 	return n
 }
 
-// room returns s with room for n more elements. It doubles the memory: append adds a
-// quarter to large slices, and copies four times as much.
+// room returns s with room for n more elements. It doubles the memory, up to a size that few
+// columns reach: append adds a quarter to large slices, and copies four times as much.
 func room[V any](s []V, n int) []V {
 	if cap(s)-len(s) >= n {
 		return s
 	}
-	return append(make([]V, 0, max(len(s)+n, 2*cap(s))), s...)
+	more := cap(s)
+	if more > 1<<20 {
+		more /= 2
+	}
+	return append(make([]V, 0, max(len(s)+n, cap(s)+more)), s...)
 }
 
 func (t *texts) grow() {
