@@ -67,6 +67,9 @@ func TestAPlan(t *testing.T) {
 		case "/led":
 			io.WriteString(c, "HTTP/1.1 301 x\r\nLocation: /list\r\nContent-Length: 0\r\n\r\n")
 			return
+		case "/priced":
+			io.WriteString(c, "HTTP/1.1 402 x\r\nContent-Length: 8\r\n\r\n10 cents")
+			return
 		case "/broken":
 			io.WriteString(c, "HTTP/1.1 200 x\r\nContent-Length: 100\r\n\r\nhalf")
 			return
@@ -104,6 +107,8 @@ func TestAPlan(t *testing.T) {
 			{Name: "as another", Target: "/also-shut", MaxBody: 100, Permitted: true, Identity: 1},
 			{Name: "led", Target: "/led", MaxBody: 100},
 			{Name: "not led", Target: "/led", MaxBody: 100, Follow: func(fetch.Origin, string) bool { return false }},
+			{Name: "priced", Target: "/priced", MaxBody: 100, Priced: true},
+			{Name: "at any price", Target: "/priced", MaxBody: 100},
 			{Name: "broken", Target: "/broken", MaxBody: 100},
 			{Name: "broken and read", Target: "/broken", MaxBody: 100, Read: read},
 			{Name: "none", Target: "/none", MaxBody: 100, Headers: []string{"link"}},
@@ -125,7 +130,7 @@ func TestAPlan(t *testing.T) {
 	want := []string{
 		`document list read 200 link=<l> body "one two three"`, `document read read 200 reading "450000 bytes" truncated`, `document cut read 200 body "long long lo" truncated`,
 		"document head read 200", "document shut disallowed 0", "document leads to what is shut disallowed 301", `document as another read 200 body "of another agent"`,
-		`document led read 200 body "one two three"`, "document not led elsewhere 301", "document broken failed 200 truncated_body",
+		`document led read 200 body "one two three"`, "document not led elsewhere 301", `document priced status 402 body "10 cents"`, "document at any price status 402", "document broken failed 200 truncated_body",
 		`document broken and read failed 200 truncated_body reading "4 bytes"`, "document none status 404 link=<a>", "document elsewhere elsewhere 0",
 		"document shut elsewhere disallowed 0", `document let in elsewhere read 200 body "one two three"`, "document busy status 503",
 		"document after that spared 0",

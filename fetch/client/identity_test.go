@@ -78,7 +78,7 @@ func TestIdentitiesAreAskedPolitely(t *testing.T) {
 }
 
 // An error that says when to come back holds for the next identity too. After one that
-// says to come back late, no identity asks.
+// says to come back late, no identity asks, also not for a page.
 func TestIdentitiesComeBackWhenTheyMay(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -102,6 +102,9 @@ func TestIdentitiesComeBackWhenTheyMay(t *testing.T) {
 	})
 	client := newClient(t, addr, func(s *settings) {
 		s.Identities = []fetch.Identity{{Name: "a", UserAgent: "a/1"}, {Name: "b", UserAgent: "b/1"}}
+		plan := asking("./page")
+		plan.AsOthers = true
+		s.Further = []fetch.Plan{plan}
 	})
 	for host, want := range map[string]string{
 		"soon.example": " robocensus-test a/1 b/1", "late.example": " robocensus-test", "stops.example": " robocensus-test a/1",

@@ -24,19 +24,20 @@ type shop struct {
 	addr  netip.AddrPort
 	mu    sync.Mutex
 	asked map[string]int
-	ended time.Time // of the last request to shop.example
+	ended time.Time     // of the last request to shop.example
+	pause time.Duration // that it wants after that
 	early []string
 	come  chan string // paths of requests that hang
 }
 
 func newShop(t *testing.T) *shop {
-	s := &shop{asked: make(map[string]int), come: make(chan string, 100)}
+	s := &shop{asked: make(map[string]int), pause: IdentityPause, come: make(chan string, 100)}
 	s.addr = serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 		s.mu.Lock()
 		s.asked[r.Host+r.RequestURI]++
 		n := s.asked[r.Host+r.RequestURI]
 		if r.Host == "shop.example" {
-			if pause := time.Since(s.ended); pause < IdentityPause {
+			if pause := time.Since(s.ended); pause < s.pause {
 				s.early = append(s.early, fmt.Sprint(r.RequestURI, " ", pause))
 			}
 			s.ended = time.Now().Add(time.Hour) // while it is answered
@@ -51,6 +52,8 @@ func newShop(t *testing.T) *shop {
 			status, body = "302 Found\r\nLocation: http://shop.example/licence", ""
 		case r.RequestURI == "/long":
 			body = strings.Repeat("long", 10_000)
+		case r.RequestURI == "/soon":
+			status = "503 Busy\r\nRetry-After: 2"
 		case r.RequestURI == "/tired":
 			status, body = "429 Enough\r\nRetry-After: 3600", ""
 		case r.RequestURI == "/broken":
@@ -66,7 +69,9 @@ func newShop(t *testing.T) *shop {
 		// Before the last byte, after which the asker may be anywhere.
 		if r.Host == "shop.example" {
 			s.mu.Lock()
-			s.ended = time.Now()
+			if s.ended, s.pause = time.Now(), IdentityPause; r.RequestURI == "/soon" {
+				s.pause *= 2
+			}
 			s.mu.Unlock()
 		}
 		fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Length: %d\r\nLink: <l>\r\n\r\n%s", status, length, body)
@@ -178,13 +183,13 @@ func TestOthersThatAreNotShared(t *testing.T) {
 	s := newShop(t)
 	client := newClient(t, s.addr, func(c *settings) {
 		c.Retries, c.Timeout, c.Identities = 0, 20*time.Second, []fetch.Identity{{Name: "bot", UserAgent: "bot/1"}}
-		c.Further = []fetch.Plan{asking("+/map", "@/page", ".@/to")}
+		c.Further = []fetch.Plan{asking("+/map", "@/page", ".@/to", "/soon", "+/map")}
 	})
 	var group sync.WaitGroup
 	for i := range 3 {
 		group.Go(func() {
 			got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80})
-			if n := len(got.Further); n != 3 || got.Further[0].Outcome != "read" || got.Further[1].Outcome != "read" || got.Further[2].Outcome != "elsewhere" {
+			if n := len(got.Further); n != 5 || got.Further[0].Outcome != "read" || got.Further[1].Outcome != "read" || got.Further[2].Outcome != "elsewhere" {
 				t.Errorf("h%d: %q", i, toldOf(got))
 			}
 		})
@@ -192,7 +197,7 @@ func TestOthersThatAreNotShared(t *testing.T) {
 	group.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked["shop.example/map"] != 3 || s.asked["shop.example/page"] != 3 || s.asked["shop.example/robots.txt"] != 1 || s.early != nil {
+	if s.asked["shop.example/map"] != 6 || s.asked["shop.example/soon"] != 1 || s.asked["shop.example/page"] != 3 || s.asked["shop.example/robots.txt"] != 1 || s.early != nil {
 		t.Errorf("asked %v, early: %q", s.asked, s.early)
 	}
 }
@@ -298,14 +303,17 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 	}
 }
 
-// A host that wants to be left alone is, whatever else the plan asks for.
+// A host that wants to be left alone is, whatever else the plan asks for, and whichever origin of its registered
+// domain wants it.
 func TestATiredHost(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
-	client := newClient(t, s.addr, func(c *settings) { c.Retries, c.Further = 0, []fetch.Plan{asking("./tired", "./own", "/licence")} })
-	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	if diff := cmp.Diff([]string{"./tired status 429 link=<l>", "./own spared 0", "/licence spared 0"}, toldOf(got)); diff != "" || len(s.asked) != 2 {
-		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
+	for host, first := range map[string]string{"a.example": "./tired", "www.shop.example": "/tired"} {
+		s := newShop(t)
+		client := newClient(t, s.addr, func(c *settings) { c.Retries, c.Further = 0, []fetch.Plan{asking(first, "./own", "/licence")} })
+		got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: host, Port: 80})
+		if diff := cmp.Diff([]string{first + " status 429 link=<l>", "./own spared 0", "/licence spared 0"}, toldOf(got)); diff != "" || s.asked[host+"/own"]+s.asked["shop.example/licence"] > 0 {
+			t.Errorf("%s: asked %v (-want +got):\n%s", host, s.asked, diff)
+		}
 	}
 }
 
