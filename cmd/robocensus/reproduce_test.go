@@ -74,6 +74,12 @@ func TestReproduce_NoRace(t *testing.T) {
 		t.Errorf("without verdicts:\n%s", text)
 	}
 
+	bare := filepath.Join(t.TempDir(), "bare")
+	publishTo(t, dir, bare, "--without", strings.Join(harmless(), ","))
+	if text := call(t, 0, "reproduce", bare); !regexp.MustCompile(`\nthe same, as far as compared \(not compared: summary \([a-z_, ]*, turned_away\), .*\)\n$`).MatchString(text) {
+		t.Errorf("without what decides nothing:\n%s", text)
+	}
+
 	less := filepath.Join(t.TempDir(), "less")
 	publishTo(t, dir, less, "--without", "bodies,fetches.remote_address")
 	call(t, 64, "reproduce", less)

@@ -30,6 +30,7 @@ var derived = map[string][]string{
 	"remote_address": {"address_block"},
 	"server":         {"server"},
 	"total_us":       {"total_us", "tld_slow", "address_block_slow", "server_slow"},
+	"retry_after":    {"turned_away"},
 	"error":          {"error_class", "reason"}, // of examples, which quote it
 }
 
