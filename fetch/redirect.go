@@ -47,10 +47,13 @@ func Redirect(from, location string) (to Origin, target string, class answer.Err
 	return to, strings.ReplaceAll(requestTarget(next), percent, "%"), "", nil
 }
 
+// unseen leaves out what browsers leave out of a URL.
+var unseen = strings.NewReplacer("\t", "", "\r", "", "\n", "")
+
 // reference returns a location, at a URL of a scheme, as package net/url reads one, without
 // its fragment.
 func reference(location, scheme string) string {
-	location = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(location)
+	location = unseen.Replace(location)
 	location, _, _ = strings.Cut(location, "#")
 	path, query, hasQuery := strings.Cut(location, "?")
 	name, rest, ok := strings.Cut(path, ":")

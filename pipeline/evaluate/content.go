@@ -74,8 +74,17 @@ func (e *Evaluator) groupRows(row *schema.Fetch, f *robots.File) []schema.Group 
 	return e.groups
 }
 
+// reused returns the memory of a table's rows for the next file, unless a large file needed
+// much of it.
+func reused[R any](rows []R) []R {
+	if cap(rows) > 1<<12 {
+		return nil
+	}
+	return rows[:0]
+}
+
 func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) []schema.Rule {
-	e.rules = e.rules[:0]
+	e.rules = reused(e.rules)
 	for i := range f.Rules {
 		rule := &f.Rules[i]
 		pattern := e.readings[0].texts()[i]
@@ -125,7 +134,7 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 }
 
 func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
-	e.lines = e.lines[:0]
+	e.lines = reused(e.lines)
 	for _, m := range f.Remarks {
 		e.lines = append(e.lines, schema.Line{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
@@ -155,7 +164,7 @@ func (e *Evaluator) orderLines() {
 		e.order = append(e.order, uint64(e.lines[i].Line)<<32|uint64(i))
 	}
 	slices.Sort(e.order)
-	e.unordered, e.lines = e.lines, e.unordered[:0]
+	e.unordered, e.lines = e.lines, reused(e.unordered)
 	for _, x := range e.order {
 		e.lines = append(e.lines, e.unordered[uint32(x)])
 	}

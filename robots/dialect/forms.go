@@ -207,6 +207,9 @@ func (p *patterns) formOf(text []byte) (f Form) {
 	return f
 }
 
+// expression makes a regular expression of a quoted pattern.
+var expression = strings.NewReplacer(`\*`, `.*`, `\$`, `$`)
+
 // formOfExpression appends the form of a pattern that becomes a regular expression if it
 // has a * or $, and is as long as that. It is then not bound to the start of the path,
 // and matches nothing if something follows a $.
@@ -218,7 +221,7 @@ func (p *patterns) formOfExpression(dst []Form, pattern []byte) []Form {
 	if !bytes.ContainsAny(pattern, "*$") {
 		return append(dst, Form{Text: pattern, Length: len(pattern)})
 	}
-	length := len(strings.NewReplacer(`\*`, `.*`, `\$`, `$`).Replace(regexp.QuoteMeta(string(pattern))))
+	length := len(expression.Replace(regexp.QuoteMeta(string(pattern))))
 	core := bytes.TrimRight(pattern, "$")
 	if bytes.IndexByte(core, '$') >= 0 {
 		return dst

@@ -8,11 +8,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
+// unseen leaves out what the URL standard's parser leaves out.
+var unseen = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
 // isSitemap reports whether the URL standard's parser takes a value for a URL of http,
 // https or ftp. Of such a URL, all but the host and the port is always valid.
 func isSitemap(value string) bool {
 	value = strings.TrimFunc(value, func(r rune) bool { return r <= ' ' })
-	value = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(value)
+	value = unseen.Replace(value)
 	scheme, rest, ok := strings.Cut(value, ":")
 	switch strings.ToLower(scheme) {
 	case "http", "https", "ftp":
