@@ -74,17 +74,18 @@ func (e *Evaluator) groupRows(row *schema.Fetch, f *robots.File) []schema.Group 
 	return e.groups
 }
 
-// reused returns the memory of a table's rows for the next file, unless a large file needed
-// much of it.
-func reused[R any](rows []R) []R {
-	if cap(rows) > 1<<12 {
-		return nil
+// reused returns memory for the next file's rows of a table: that of the last one's, unless it
+// is too little, or was a large file's and the next one is small.
+func reused[R any](rows []R, n int) []R {
+	const large = 1 << 12
+	if cap(rows) < n || cap(rows) > large && n <= large {
+		return make([]R, 0, n)
 	}
 	return rows[:0]
 }
 
 func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) []schema.Rule {
-	e.rules = reused(e.rules)
+	e.rules = reused(e.rules, len(f.Rules))
 	for i := range f.Rules {
 		rule := &f.Rules[i]
 		pattern := e.readings[0].texts()[i]
@@ -134,14 +135,14 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 }
 
 func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
-	e.lines = reused(e.lines)
+	content := e.readings[0].content
+	e.lines = reused(e.lines, len(f.Remarks)+len(content.errors)+len(content.parities))
 	for _, m := range f.Remarks {
 		e.lines = append(e.lines, schema.Line{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
 			Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
 		})
 	}
-	content := e.readings[0].content
 	for _, x := range content.errors {
 		e.lines = append(e.lines, schema.Line{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))),
@@ -164,7 +165,7 @@ func (e *Evaluator) orderLines() {
 		e.order = append(e.order, uint64(e.lines[i].Line)<<32|uint64(i))
 	}
 	slices.Sort(e.order)
-	e.unordered, e.lines = e.lines, reused(e.unordered)
+	e.unordered, e.lines = e.lines, reused(e.unordered, len(e.lines))
 	for _, x := range e.order {
 		e.lines = append(e.lines, e.unordered[uint32(x)])
 	}
