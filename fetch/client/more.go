@@ -68,7 +68,9 @@ func layFacts(to *text, at *span, of json.Marshaler) bool {
 func factsAt(from *text, at span, to json.Unmarshaler) error {
 	facts, err := from.part(at)
 	if err == nil {
-		err = to.UnmarshalJSON(facts)
+		if err = to.UnmarshalJSON(facts); err != nil {
+			err = spoolError(err)
+		}
 	}
 	return err
 }

@@ -177,7 +177,11 @@ func (t *text) grow(most int) error {
 	case cap(t.tail) < blockBytes:
 		size = blockBytes
 	default:
-		return t.unload()
+		err := t.unload()
+		if err == nil || !t.spool.take(more) { // a disk that is full for a while
+			return err
+		}
+		t.taken += more
 	}
 	t.tail = append(make([]byte, 0, size), t.tail...)
 	return nil
@@ -225,11 +229,12 @@ func (t *text) unload() error {
 	return nil
 }
 
-// store writes the tail to the file.
+// store writes the tail to the file. After an error the tail has what is not there, and the
+// last block may be empty.
 func (t *text) store() error {
 	for len(t.tail) > 0 {
 		from := t.stored % blockBytes
-		if from == 0 {
+		if t.stored == len(t.blocks)*blockBytes {
 			block, err := t.spool.block()
 			if err != nil {
 				return err

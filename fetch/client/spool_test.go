@@ -288,3 +288,56 @@ func TestHostsThatWaitTakeLittle_NoRace(t *testing.T) {
 	close(goOn)
 	group.Wait()
 }
+
+// A disk that cannot be written to for a while loses nothing, and nobody reads what another
+// text left in a block.
+func TestATextWaitsForADiskThatFailsOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "spool")
+	good, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	bad, err := os.Open(name) // for reading
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bad.Close()
+	s := newSpool(Backing{Room: 1 << 20, Spool: func() (*os.File, error) { return good, nil }}, 1<<20)
+	other := newText(s, 0, nil)
+	other.Write(bytes.Repeat([]byte("A"), 5*blockBytes/2))
+	other.lay()
+	other.release()
+	waits, want := newText(s, 0, nil), []byte(nil)
+	write := func(letter string, n int) {
+		t.Helper()
+		more := bytes.Repeat([]byte(letter), n)
+		want = append(want, more...)
+		if _, err := waits.Write(more); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func() {
+		t.Helper()
+		if got, err := waits.bytes(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("a text of %d bytes has %d, %.5q …, %v", len(want), len(got), got, err)
+		}
+		if got, err := io.ReadAll(waits.reader()); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("a text of %d bytes reads as %d, %.5q …, %v", len(want), len(got), got, err)
+		}
+	}
+	write("B", 3000)
+	for _, f := range []*os.File{bad, good, bad} {
+		s.file = f
+		waits.lay()
+		check()
+		write("C", 2*blockBytes) // on a bad disk there is room in memory
+		check()
+	}
+	s.file = good
+	waits.lay()
+	check()
+	if waits.release(); s.room != 1<<20 || len(s.free) != int(s.end/blockBytes) {
+		t.Errorf("%d bytes and %d blocks of %d are free", s.room, len(s.free), s.end/blockBytes)
+	}
+}

@@ -126,11 +126,11 @@ func (v Vocabulary) robotsTag(agent, value string, hasNames bool) (all []PageSta
 			continue
 		}
 		name, rest, found := strings.Cut(item, ":")
-		if name = strings.ToLower(strings.Trim(name, " \t")); hasNames && found && isAgentName(name) &&
+		if name = lower(strings.Trim(name, " \t")); hasNames && found && isAgentName(name) &&
 			!slices.Contains(valued, name) {
 			agent, item = name, strings.Trim(rest, " \t")
 			name, rest, found = strings.Cut(item, ":")
-			name = strings.ToLower(strings.Trim(name, " \t"))
+			name = lower(strings.Trim(name, " \t"))
 		}
 		if item == "" {
 			continue

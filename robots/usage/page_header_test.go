@@ -50,6 +50,8 @@ func TestOfPage(t *testing.T) {
 		{"a date with commas and colons", "x-robots-tag: unavailable_after: Friday, 25 Jun 2010 15:00:00 GMT, noai",
 			`x-robots-tag * unavailable_after - unknown "Friday, 25 Jun 2010 15:00:00 GMT" -|x-robots-tag * noai ai-train disallow "noai" -`},
 		{"empty items", "x-robots-tag: , ,bot: ,", `x-robots-tag * - - unknown ", ,bot: ," no_statement`},
+		{"a byte that is not UTF-8", "x-robots-tag: Caf\xc3\x89 \xe9", `x-robots-tag * café %e9 - unknown "CafÉ \xe9" unknown_label`},
+		{"as a table tells it", "x-robots-tag: CafÉ %E9", `x-robots-tag * café %e9 - unknown "CafÉ %E9" unknown_label`},
 		{"an unknown rule", "x-robots-tag: no ai", `x-robots-tag * no ai - unknown "no ai" unknown_label`},
 		{"reserved", "tdm-reservation: 1|tdm-policy: https://x.example/p.json", `tdm-reservation * tdm-reservation ai-train disallow "1" -|tdm-policy * tdm-policy - unknown "https://x.example/p.json" -`},
 		{"not reserved", "tdm-reservation: 0", `tdm-reservation * tdm-reservation ai-train unknown "0" -`},

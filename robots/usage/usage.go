@@ -2,7 +2,9 @@ package usage
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dunglas/httpsfv"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
@@ -245,11 +247,30 @@ func EachSignal(line []byte, yield func(key, value []byte)) {
 	}
 }
 
+// lower returns a name in lower case, with bytes that are not UTF-8 as escapes: so the tables
+// tell texts, and a name that is read out of them is the same.
+func lower(name string) string {
+	if utf8.ValidString(name) {
+		return strings.ToLower(name)
+	}
+	var low strings.Builder
+	for len(name) > 0 {
+		r, n := utf8.DecodeRuneInString(name)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&low, "%%%02x", name[0])
+		} else {
+			low.WriteString(strings.ToLower(name[:n]))
+		}
+		name = name[n:]
+	}
+	return low.String()
+}
+
 // signals returns the statements of a line of Content-Signal. Keys and values may have any
 // case.
 func (v Vocabulary) signals(u *Line) (all []Statement) {
 	EachSignal(u.Value, func(key, value []byte) {
-		s := Statement{Label: strings.ToLower(string(key)), Value: string(value)}
+		s := Statement{Label: lower(string(key)), Value: string(value)}
 		known := v.setUse(&s, ContentSignal)
 		if s.Label == "use" && !known {
 			for _, l := range [...]Level{LevelImmediate, LevelReference, LevelFull} {
