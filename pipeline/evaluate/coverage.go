@@ -27,13 +27,12 @@ func (e *Evaluator) coverage(row *schema.Fetch, listed *target.Listed, stratum s
 	}
 	total := differentPages(listed)
 	targets := make([][]robots.Target, len(e.readings)) // of the sample, per reading
-	type group struct{ reading, lead int }
-	known := make(map[group]*covered)
+	known := make(map[following]*covered)
 	e.covers = e.covers[:0]
 	for k := range e.columns {
 		for i := range e.config.Agents {
 			at, r := e.columns[k].of[i], e.under(k, i)
-			of := group{at, r.lead(i)}
+			of := e.follows(at, i)
 			c := known[of]
 			if c == nil {
 				if targets[at] == nil {

@@ -18,7 +18,7 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 	for k := range e.columns {
 		tallies := e.counts.Of(stratum, k)
 		e.policies, e.verdicts = e.policies[:0], e.verdicts[:0]
-		e.memo.forget(len(e.config.Agents))
+		e.memo.forget()
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
 			mark, err := e.agent(row, listed, own, k, i, stratum, out)
@@ -67,8 +67,8 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 	if match == robots.OwnGroup {
 		mark.Versus = uint8(r.found(i).versusStar) + 1
 	}
-	group := r.group(i)
-	if e.run.extend(policy.Agent, r.lead(i), group, &mark) {
+	group, rules := r.group(i), e.follows(e.columns[k].of[i], i)
+	if e.run.extend(policy.Agent, rules, group, &mark) {
 		return mark, nil
 	}
 	if err := e.writeRun(out); err != nil {
@@ -96,7 +96,7 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 		}
 	}
 	if n <= runRows && len(e.verdicts) == from+n { // none is written yet
-		e.run.begin(policy.Agent, r.lead(i), group, from)
+		e.run.begin(policy.Agent, rules, group, from)
 		e.run.said = mark.Verdicts
 	}
 	return mark, nil

@@ -4,11 +4,19 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// memo holds the verdicts of the current target by agent, so that each sample is
-// judged once for agents with the same rules. Without it, a hostile file of half
-// a megabyte costs a second per agent.
+// following is what agents have in common that have the same verdicts: a reading, and the first
+// of its agents whose rules are the same. Under own, several readings judge the agents of one
+// profile, and one of them may judge all agents of another.
+type following struct{ reading, lead int }
+
+func (e *Evaluator) follows(reading, agent int) following {
+	return following{reading, e.readings[reading].lead(agent)}
+}
+
+// memo holds the verdicts of the current target, so that each sample is judged once for agents
+// with the same rules. Without it, a hostile file of half a megabyte costs a second per agent.
 type memo struct {
-	from     []int // per agent: where its verdicts begin in kept, -1 for none
+	from     map[following]int // where the verdicts begin in kept
 	kept     []robots.Verdict
 	verdicts []robots.Verdict // verdicts of an agent that shares its rules with no other
 }
@@ -17,11 +25,12 @@ type memo struct {
 const memoVerdicts = 1 << 20
 
 // forget empties the memo.
-func (m *memo) forget(agents int) {
-	m.from, m.kept = m.from[:0], m.kept[:0]
-	for range agents {
-		m.from = append(m.from, -1)
+func (m *memo) forget() {
+	if m.from == nil {
+		m.from = make(map[following]int)
 	}
+	clear(m.from)
+	m.kept = m.kept[:0]
 }
 
 // judge returns the verdicts for an agent in reading k on the paths for all hosts,
@@ -29,21 +38,21 @@ func (m *memo) forget(agents int) {
 // next call.
 func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	r, m := &e.readings[k], &e.memo
-	lead, shared := r.lead(agent), !r.answer.AsksRules() || r.found(agent).shared
 	n := len(e.samples.paths) + len(listed) + len(own.paths)
-	if !shared {
+	if r.answer.AsksRules() && !r.found(agent).shared {
 		m.verdicts = e.judgeAll(m.verdicts[:0], k, agent, listed, own)
 		return m.verdicts
 	}
-	if at := m.from[lead]; at >= 0 {
+	rules := e.follows(k, agent)
+	if at, ok := m.from[rules]; ok {
 		return m.kept[at : at+n]
 	}
 	if len(m.kept)+n > memoVerdicts {
-		m.forget(len(m.from))
+		m.forget()
 	}
 	at := len(m.kept)
 	m.kept = e.judgeAll(m.kept, k, agent, listed, own)
-	m.from[lead] = at
+	m.from[rules] = at
 	return m.kept[at:]
 }
 

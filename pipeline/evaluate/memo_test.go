@@ -40,7 +40,7 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 			r := &a.readings[k]
 			r.answer = answer.Answer{Outcome: answer.ConditionalAllow}
 			a.read(k, body, questions{judging: true})
-			a.memo.forget(len(agents))
+			a.memo.forget()
 
 			var f robots.File
 			f.Parse(body, profiles[k])
@@ -122,7 +122,7 @@ func BenchmarkHostileHost(b *testing.B) {
 			for b.Loop() {
 				a.contents = newContents(1)
 				a.read(0, body, questions{judging: true})
-				a.memo.forget(len(agents))
+				a.memo.forget()
 				for i := range agents {
 					if each {
 						a.memo.verdicts = a.judgeAll(a.memo.verdicts[:0], 0, i, nil, nil)

@@ -69,7 +69,7 @@ func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
 			if own.readings[0].profile.Name != "google" {
 				t.Fatalf("own shows the reading of %s", own.readings[0].profile.Name)
 			}
-			own.memo.forget(len(agents))
+			own.memo.forget()
 			for i, agent := range agents {
 				by := max(0, indexOf(names, registry.Reader(&agent)))
 				var got, want schema.Policy
@@ -83,11 +83,11 @@ func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
 					t.Errorf("%d %q, agent %s (-%s +own):\n%s", a.status, a.body, agent.Name, names[by], diff)
 				}
 				verdicts := fmt.Sprint(own.judge(own.columns[0].of[i], i, nil, newOwn("", nil, nil)))
-				each.memo.forget(len(agents))
+				each.memo.forget()
 				if alone := fmt.Sprint(each.judge(by, i, nil, newOwn("", nil, nil))); verdicts != alone {
 					t.Errorf("%d %q, agent %s: own %s, %s %s", a.status, a.body, agent.Name, verdicts, names[by], alone)
 				}
-				each.memo.forget(len(agents))
+				each.memo.forget()
 				if google := fmt.Sprint(each.judge(0, i, nil, newOwn("", nil, nil))); verdicts != google {
 					differ++
 				}

@@ -32,7 +32,7 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 	for k := range profiles {
 		a.readings[k].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 		a.read(k, []byte("User-agent: *\nDisallow: /*1\n"), questions{judging: true})
-		a.memo.forget(len(agents))
+		a.memo.forget()
 		for i := range agents {
 			if got := a.judge(k, i, nil, own); len(got) != len(paths) {
 				t.Fatalf("%d verdicts", len(got))

@@ -6,13 +6,13 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// run is agents that stand together in the list, follow the same group and so have
-// the same verdicts on the current target. Their rows differ in the agent alone:
+// run is agents that stand together in the list, follow the same group by the same reading and
+// so have the same verdicts on the current target. Their rows differ in the agent alone:
 // they are made once, and written once for each agent.
 type run struct {
 	agents []string
 	from   int // where the rows of the first agent begin in Evaluator.verdicts
-	lead   int
+	rules  following
 	group  *string
 	said   [robots.Undefined + 1]uint32 // verdicts of one agent, by value
 }
@@ -20,14 +20,14 @@ type run struct {
 // runRows is the most rows of an agent in a run: more are written as they are made.
 const runRows = 128
 
-func (r *run) begin(agent string, lead int, group *string, from int) {
-	r.agents, r.from, r.lead, r.group = append(r.agents[:0], agent), from, lead, group
+func (r *run) begin(agent string, rules following, group *string, from int) {
+	r.agents, r.from, r.rules, r.group = append(r.agents[:0], agent), from, rules, group
 }
 
 // extend adds an agent to the run, and gives its mark the verdicts, if it belongs
 // there.
-func (r *run) extend(agent string, lead int, group *string, mark *summary.Mark) bool {
-	if len(r.agents) == 0 || lead != r.lead || (group == nil) != (r.group == nil) || group != nil && *group != *r.group {
+func (r *run) extend(agent string, rules following, group *string, mark *summary.Mark) bool {
+	if len(r.agents) == 0 || rules != r.rules || (group == nil) != (r.group == nil) || group != nil && *group != *r.group {
 		return false
 	}
 	r.agents = append(r.agents, agent)
