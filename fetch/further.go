@@ -16,10 +16,11 @@ import (
 // answers lie in [Capture.Further], which is encoded, spilled, resumed, and kept in WARC files
 // with the rest of the capture.
 //
-// The client asks one request of a host at a time, a pause after the one before, never again
-// after a Retry-After that is too long (what is wanted then is [usage.PageSpared]), and, unless [Question.Permitted], only where the
-// robots.txt of its origin lets our own agent, or [Question.Agent], fetch the URL. It runs no plan if the host gave no
-// answer, nor, unless [Plan.AsOthers], one that does not say what may be fetched, such as a 503.
+// The client asks one request of a host at a time, a pause after the one before, and never again
+// after a Retry-After that is too long: what is wanted then is [usage.PageSpared]. Unless
+// [Question.Permitted], it asks only where the robots.txt of its origin lets our own agent, or
+// [Question.Agent], fetch the URL. It runs no plan if the host gave no answer, nor, unless
+// [Plan.AsOthers], one that does not say what may be fetched, such as a 503.
 type Plan struct {
 	// Ask calls ask for each request, one after the other, until it wants no more or ask
 	// returns nil: the fetch has ended. What to ask for is thus a function of the answers so

@@ -27,7 +27,7 @@ func (r *run) begin(agent string, rules following, group *string, from int) {
 // extend adds an agent to the run, and gives its mark the verdicts, if it belongs
 // there.
 func (r *run) extend(agent string, rules following, group *string, mark *summary.Mark) bool {
-	if len(r.agents) == 0 || rules != r.rules || (group == nil) != (r.group == nil) || group != nil && *group != *r.group {
+	if len(r.agents) == 0 || rules != r.rules || !equal(group, r.group) {
 		return false
 	}
 	r.agents = append(r.agents, agent)

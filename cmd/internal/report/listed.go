@@ -235,7 +235,8 @@ func (d *data) sitemapHosts() *draw.Figure {
 			words.OfCount(all[summary.HostLists], asked, d.noun())),
 	}
 	if spared > 0 {
-		f.Note += fmt.Sprintf(" Missing: %s whose sitemaps nobody was asked for, since their origins are busy or want to be left alone.", words.Count(spared, d.noun()))
+		f.Note += fmt.Sprintf(" Missing: %s whose sitemaps nobody was asked for, since their origins are busy or want to "+
+			"be left alone.", words.Count(spared, d.noun()))
 	}
 	from := d.from("sitemap_host", false) + " AND key <> " + views.Quote(summary.ListsSpared)
 	byKey(f, from, "lists", d.noun()+"s", all, "allow", asked)

@@ -64,8 +64,8 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 			"address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		if c.Fetch.FrontPage {
-			row("front page", fmt.Sprintf("1 request more of each host whose robots.txt allows it: %s in all if all do; redirects "+
-				"not counted", words.Number(p.Hosts)))
+			row("front page", fmt.Sprintf("1 request more of each host whose robots.txt allows it: %s in all if all do; "+
+				"redirects not counted", words.Number(p.Hosts)))
 		}
 		if n := int64(len(c.Fetch.Identities)); n > 0 {
 			row("identities", fmt.Sprintf("%s more of each host that answers, for its robots.txt under each: %s in all if all do",
