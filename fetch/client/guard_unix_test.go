@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -36,9 +36,9 @@ func refuseAll(c *Client) (dialed func() []string) {
 // The guard checks each address right before it is dialled, whether its name
 // was just looked up or cached, and however many were dialled before.
 func TestTheGuardJudgesEveryAddress(t *testing.T) {
-	server := dnstest.Serve(t, dnstest.Zone{
-		"inside.example": dnstest.At("127.0.0.1", "10.0.0.1", "::1"),
-		"mixed.example":  dnstest.At("1.2.3.4", "127.0.0.1", "10.0.0.1"),
+	server := fetchtest.Serve(t, fetchtest.Zone{
+		"inside.example": fetchtest.At("127.0.0.1", "10.0.0.1", "::1"),
+		"mixed.example":  fetchtest.At("1.2.3.4", "127.0.0.1", "10.0.0.1"),
 	}, true)
 	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers = []netip.AddrPort{server} })
 	dialed := refuseAll(c)
@@ -64,9 +64,9 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 // A probe dials only what the guard allows: hosts of the list not asked yet,
 // and names that moved to special addresses after they answered.
 func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
-	server := dnstest.Serve(t, dnstest.Zone{
-		"inside.example": dnstest.At("127.0.0.1", "10.0.0.1", "::1"),
-		"mixed.example":  dnstest.At("127.0.0.1", "1.2.3.4", "10.0.0.1"),
+	server := fetchtest.Serve(t, fetchtest.Zone{
+		"inside.example": fetchtest.At("127.0.0.1", "10.0.0.1", "::1"),
+		"mixed.example":  fetchtest.At("127.0.0.1", "1.2.3.4", "10.0.0.1"),
 	}, false)
 	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers = []netip.AddrPort{server} })
 	dialed := refuseAll(c) // a refusal would prove that this machine is connected

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -71,7 +71,7 @@ var deepRows = []row{
 	}, want{200, "", 1, once, rulesDecide}},
 
 	// The library returns the error of its last question.
-	{"SERVFAIL for A, no addresses for AAAA", resolved(&dnstest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"SERVFAIL for A, no addresses for AAAA", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 
 	// The library's text contains the current time.
 	{"expired", func(t *testing.T, s *scene) {
@@ -120,11 +120,11 @@ func TestALookUpLeavesNothingBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			silent := &dnstest.Script{Silent: true}
+			silent := &fetchtest.Script{Silent: true}
 			if name == "canceled" {
 				silent.OnAsk = cancel
 			}
-			server := dnstest.Serve(t, dnstest.Zone{"a.example": silent}, true)
+			server := fetchtest.Serve(t, fetchtest.Zone{"a.example": silent}, true)
 			c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Timeout = []netip.AddrPort{server}, 500*time.Millisecond })
 			before := goleak.IgnoreCurrent()
 			c.Fetch(ctx, origin(t, "a.example"))

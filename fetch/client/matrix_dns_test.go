@@ -16,18 +16,18 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // resolved fetches a.example, whose name server follows the script. A server on
 // 127.0.0.1 answers.
-func resolved(answers *dnstest.Script) stage {
+func resolved(answers *fetchtest.Script) stage {
 	return func(t *testing.T, s *scene) {
 		to := serve(t, write("HTTP/1.1 200 OK\r\n"+nothing))
 		s.AllowPrivate = true
 		// A script counts, so the two fetches of a row get separate ones.
-		s.Resolvers = []netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": &dnstest.Script{
+		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": &fetchtest.Script{
 			RCode: answers.RCode, A: answers.A, AAAA: answers.AAAA, CNAME: answers.CNAME,
 			FailA: answers.FailA, FailAAAA: answers.FailAAAA,
 			Silent: answers.Silent, Garbage: answers.Garbage, Truncated: answers.Truncated, CutOff: answers.CutOff, OnAsk: answers.OnAsk,
@@ -37,37 +37,37 @@ func resolved(answers *dnstest.Script) stage {
 }
 
 var dnsRows = []row{
-	{"a name that resolves", resolved(dnstest.At("127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"a name with aliases", resolved(&dnstest.Script{A: [][]string{{"127.0.0.1"}}, CNAME: []string{"b.example", "c.example"}}),
+	{"a name that resolves", resolved(fetchtest.At("127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"a name with aliases", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, CNAME: []string{"b.example", "c.example"}}),
 		want{200, "", 1, once, rulesDecide}},
-	{"an address that refuses before one that answers", resolved(dnstest.At("127.0.0.2", "127.0.0.3", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"IPv6 that refuses before IPv4 that answers", resolved(dnstest.At("::1", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"all addresses refuse", resolved(dnstest.At("127.0.0.2", "127.0.0.3")), want{0, answer.ErrorConnectRefused, 1, again, networkFailure}},
-	{"A, while AAAA fails", resolved(&dnstest.Script{A: [][]string{{"127.0.0.1"}}, FailAAAA: true}), want{200, "", 1, once, rulesDecide}},
-	{"more than UDP holds", resolved(&dnstest.Script{A: [][]string{{"127.0.0.1"}}, Truncated: true}), want{200, "", 1, once, rulesDecide}},
+	{"an address that refuses before one that answers", resolved(fetchtest.At("127.0.0.2", "127.0.0.3", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"IPv6 that refuses before IPv4 that answers", resolved(fetchtest.At("::1", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"all addresses refuse", resolved(fetchtest.At("127.0.0.2", "127.0.0.3")), want{0, answer.ErrorConnectRefused, 1, again, networkFailure}},
+	{"A, while AAAA fails", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, FailAAAA: true}), want{200, "", 1, once, rulesDecide}},
+	{"more than UDP holds", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, Truncated: true}), want{200, "", 1, once, rulesDecide}},
 
-	{"NXDOMAIN", resolved(&dnstest.Script{RCode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"no addresses", resolved(&dnstest.Script{}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
-	{"aliases in a circle", resolved(&dnstest.Script{CNAME: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
-	{"more than TCP holds", resolved(&dnstest.Script{CutOff: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"IPv4 in IPv6", resolved(dnstest.At("::ffff:127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"SERVFAIL", resolved(&dnstest.Script{RCode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no A, while AAAA fails", resolved(&dnstest.Script{FailAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no AAAA, while A fails", resolved(&dnstest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"REFUSED", resolved(&dnstest.Script{RCode: dnsmessage.RCodeRefused}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"NXDOMAIN", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"no addresses", resolved(&fetchtest.Script{}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
+	{"aliases in a circle", resolved(&fetchtest.Script{CNAME: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
+	{"more than TCP holds", resolved(&fetchtest.Script{CutOff: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"IPv4 in IPv6", resolved(fetchtest.At("::ffff:127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"SERVFAIL", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no A, while AAAA fails", resolved(&fetchtest.Script{FailAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no AAAA, while A fails", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"REFUSED", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeRefused}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
-		s.Resolvers = []netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": {Truncated: true}}, false)}
+		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": {Truncated: true}}, false)}
 	}, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{dnstest.NoServer(t)} }, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"a name server without an answer", brief(resolved(&dnstest.Script{Silent: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
-	{"a name server that talks nonsense", brief(resolved(&dnstest.Script{Garbage: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
+	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{fetchtest.NoServer(t)} }, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"a name server without an answer", brief(resolved(&fetchtest.Script{Silent: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
+	{"a name server that talks nonsense", brief(resolved(&fetchtest.Script{Garbage: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
 	{"canceled while a name is looked up", func(t *testing.T, s *scene) {
-		resolved(&dnstest.Script{Silent: true, OnAsk: func() { s.cancel() }})(t, s)
+		resolved(&fetchtest.Script{Silent: true, OnAsk: func() { s.cancel() }})(t, s)
 	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
 	{"a redirect to a name that does not exist", func(t *testing.T, s *scene) {
 		to := serve(t, write("HTTP/1.1 302 Found\r\nLocation: http://gone.example/\r\n"+nothing))
 		s.AllowPrivate = true
-		s.Resolvers = []netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": dnstest.At("127.0.0.1")}, true)}
+		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": fetchtest.At("127.0.0.1")}, true)}
 		s.ask = []fetch.Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
 	}, want{0, answer.ErrorDNSNotFound, 2, once, networkFailure}},
 }
@@ -78,17 +78,17 @@ const public = "1.2.3.4"
 // guarded fetches a.example, at a public address, which redirects to location.
 // $PORT in it is the port of a server on loopback that must not be reached.
 // names are the other names of the name server.
-func guarded(location string, names dnstest.Zone) stage {
+func guarded(location string, names fetchtest.Zone) stage {
 	return func(t *testing.T, s *scene) {
 		victim := serve(t, func(_ *net.TCPConn, r *http.Request, _ int) {
 			t.Errorf("%s was reached past the guard", r.Host)
 		})
 		location := strings.ReplaceAll(location, "$PORT", fmt.Sprint(victim.Port()))
-		z := dnstest.Zone{"a.example": dnstest.At(public)}
+		z := fetchtest.Zone{"a.example": fetchtest.At(public)}
 		for name, answers := range names {
-			z[name] = &dnstest.Script{A: answers.A, AAAA: answers.AAAA}
+			z[name] = &fetchtest.Script{A: answers.A, AAAA: answers.AAAA}
 		}
-		s.Resolvers = []netip.AddrPort{dnstest.Serve(t, z, true)}
+		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, z, true)}
 		s.client = onlyPublic(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 			if r.Host == "a.example" && r.URL.Path == "/robots.txt" {
 				fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\n%s", location, nothing)
@@ -120,18 +120,18 @@ func onlyPublic(t *testing.T, to netip.AddrPort) func(*Client) {
 }
 
 var guardRows = []row{
-	{"a public address", guarded("http://b.example/", dnstest.Zone{"b.example": dnstest.At(public)}), want{200, "", 2, once, rulesDecide}},
+	{"a public address", guarded("http://b.example/", fetchtest.Zone{"b.example": fetchtest.At(public)}), want{200, "", 2, once, rulesDecide}},
 	{"an address of loopback is asked", func(t *testing.T, s *scene) {
 		guarded("", nil)(t, s)
 		s.ask = []fetch.Origin{origin(t, "http://127.0.0.1")}
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 	{"a name on loopback is asked", func(t *testing.T, s *scene) {
-		guarded("", dnstest.Zone{"b.example": dnstest.At("127.0.0.1", "::1")})(t, s)
+		guarded("", fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1", "::1")})(t, s)
 		s.ask = []fetch.Origin{origin(t, "http://b.example")}
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 
 	{"a name on loopback inside IPv6 is asked", func(t *testing.T, s *scene) {
-		guarded("", dnstest.Zone{"b.example": dnstest.At("::ffff:127.0.0.1")})(t, s)
+		guarded("", fetchtest.Zone{"b.example": fetchtest.At("::ffff:127.0.0.1")})(t, s)
 		s.ask = []fetch.Origin{origin(t, "http://b.example")}
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 
@@ -142,16 +142,16 @@ var guardRows = []row{
 	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on loopback", guarded("http://b.example:$PORT/", dnstest.Zone{"b.example": dnstest.At("127.0.0.1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", dnstest.Zone{"b.example": dnstest.At("::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on a private network", guarded("http://b.example:$PORT/", dnstest.Zone{"b.example": dnstest.At("10.0.0.1", "fd00::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on a private network", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("10.0.0.1", "fd00::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to a name with a public address among special ones", guarded("http://b.example/",
-		dnstest.Zone{"b.example": dnstest.At("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
+		fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
 	// The first look-up is for the hop requested, the second finds another
 	// address (DNS rebinding).
 	{"to a name that has turned to loopback", func(t *testing.T, s *scene) {
-		guarded("http://b.example:$PORT/", dnstest.Zone{"b.example": {A: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
+		guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": {A: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
 		first := s.client
 		s.client = func(c *Client) {
 			first(c)
@@ -173,7 +173,7 @@ var guardRows = []row{
 // never dialled.
 func TestANameThatTurnsInAChain(t *testing.T) {
 	s := &scene{Config: newClient(t, netip.AddrPort{}, nil).config}
-	guarded("http://a.example/next", dnstest.Zone{"a.example": {A: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
+	guarded("http://a.example/next", fetchtest.Zone{"a.example": {A: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
 	c, err := New(s.Config, Backing{})
 	if err != nil {
 		t.Fatal(err)

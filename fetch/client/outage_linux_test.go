@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -36,7 +36,7 @@ type web struct {
 	onAsk func(total int, host string)
 }
 
-func newWeb(t *testing.T, hosts int, z dnstest.Zone) *web {
+func newWeb(t *testing.T, hosts int, z fetchtest.Zone) *web {
 	t.Helper()
 	w := &web{asked: make(map[string]int)}
 	all, err := net.Listen("tcp", "0.0.0.0:0") // all of 127.0.0.0/8
@@ -60,12 +60,12 @@ func newWeb(t *testing.T, hosts int, z dnstest.Zone) *web {
 	go func() { defer close(done); server.Serve(all) }()
 	t.Cleanup(func() { server.Close(); <-done })
 	if z == nil {
-		z = dnstest.Zone{}
+		z = fetchtest.Zone{}
 	}
 	for i := range hosts {
-		z[fmt.Sprintf("h%d.test", i)] = dnstest.At(fmt.Sprintf("127.%d.0.1", 1+i%200))
+		z[fmt.Sprintf("h%d.test", i)] = fetchtest.At(fmt.Sprintf("127.%d.0.1", 1+i%200))
 	}
-	w.resolver = dnstest.Serve(t, z, false)
+	w.resolver = fetchtest.Serve(t, z, false)
 	return w
 }
 
@@ -246,7 +246,7 @@ func TestProofs(t *testing.T) {
 		"a status": "http://h0.test:%d", "a refusal": "http://h0.test:1", "an unknown name": "http://none.test",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWeb(t, 1, dnstest.Zone{"dead.test": dnstest.At("127.255.0.1"), "failing.test": {FailA: true, FailAAAA: true}})
+			w := newWeb(t, 1, fetchtest.Zone{"dead.test": fetchtest.At("127.255.0.1"), "failing.test": {FailA: true, FailAAAA: true}})
 			c := w.client(t, func(c *settings) { c.Retries = 0 })
 			for host, class := range map[string]answer.ErrorClass{"dead.test": answer.ErrorConnectFailure, "failing.test": answer.ErrorDNSFailure} {
 				held := make(chan *fetch.Capture, 1)
@@ -270,18 +270,18 @@ func TestProofs(t *testing.T) {
 func TestListsOfDeadHosts(t *testing.T) {
 	const n = 150
 	live := hostsNamed("h%d.test", n)
-	z := dnstest.Zone{}
+	z := fetchtest.Zone{}
 	var dead []string
 	for i := range n {
 		host := fmt.Sprintf("dead%d.test", i)
 		dead = append(dead, host)
 		switch i % 3 {
 		case 0:
-			z[host] = dnstest.At("127.255.0.1")
+			z[host] = fetchtest.At("127.255.0.1")
 		case 1:
-			z[host] = &dnstest.Script{FailA: true, FailAAAA: true}
+			z[host] = &fetchtest.Script{FailA: true, FailAAAA: true}
 		default:
-			z[host] = dnstest.At("127.77.0.1") // hangs up
+			z[host] = fetchtest.At("127.77.0.1") // hangs up
 		}
 	}
 	var mixed []string

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -36,7 +36,7 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 // A name that does not exist, and addresses that are special or have no route
 // from here, fail the same way under every scheme.
 func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
-	server := dnstest.Serve(t, dnstest.Zone{"inside.example": dnstest.At("127.0.0.1")}, false)
+	server := fetchtest.Serve(t, fetchtest.Zone{"inside.example": fetchtest.At("127.0.0.1")}, false)
 	for host, class := range map[string]answer.ErrorClass{
 		"none.example": answer.ErrorDNSNotFound, "inside.example": answer.ErrorAddressBlocked, "[2a00::1]": answer.ErrorNoRoute,
 	} {
@@ -52,7 +52,7 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 // The facts are those of the candidate that is preferred, even if the first one's
 // failure leaves no hope: its history is kept under that origin.
 func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
-	server := dnstest.Serve(t, dnstest.Zone{}, false)
+	server := fetchtest.Serve(t, fetchtest.Zone{}, false)
 	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers = []netip.AddrPort{server} })
 	for prefer, scheme := range []string{"https", "http", "ftp"} {
 		lease, err := c.Enter(t.Context(), t.Context())

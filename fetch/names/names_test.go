@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -26,8 +26,8 @@ func lookUp(t *testing.T, n *Names, host string, wait time.Duration) (addrs int,
 }
 
 func TestNamesAreLookedUpOnce(t *testing.T) {
-	there := dnstest.At("192.0.2.1", "192.0.2.2", "2001:db8::1")
-	n := New([]netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": there}, true)}, 0, new(net.Dialer))
+	there := fetchtest.At("192.0.2.1", "192.0.2.2", "2001:db8::1")
+	n := New([]netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": there}, true)}, 0, new(net.Dialer))
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
@@ -47,8 +47,8 @@ func TestNamesAreLookedUpOnce(t *testing.T) {
 }
 
 func TestNamesAreCached(t *testing.T) {
-	failing := &dnstest.Script{RCode: dnsmessage.RCodeServerFailure}
-	n := New([]netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"failing.example": failing}, true)}, 0, new(net.Dialer))
+	failing := &fetchtest.Script{RCode: dnsmessage.RCodeServerFailure}
+	n := New([]netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"failing.example": failing}, true)}, 0, new(net.Dialer))
 	for range 2 {
 		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != answer.ErrorDNSFailure || !asked {
 			t.Errorf("a temporary failure: %q, asked again %v", class, asked)
@@ -71,7 +71,7 @@ func TestNamesAreCached(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
-	n := New([]netip.AddrPort{dnstest.Serve(t, dnstest.Zone{}, true)}, 0, new(net.Dialer))
+	n := New([]netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{}, true)}, 0, new(net.Dialer))
 	for i := range 3*namesMost + 1 {
 		n.find(fmt.Sprint(i))
 	}
@@ -83,7 +83,7 @@ func TestNamesAreBounded(t *testing.T) {
 // A caller that waits for another's look-up waits no longer than its own time,
 // and takes the look-up over if the other gives up.
 func TestWaitingForAnothersLookUp(t *testing.T) {
-	n := New([]netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": {Silent: true}}, true)}, 0, new(net.Dialer))
+	n := New([]netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": {Silent: true}}, true)}, 0, new(net.Dialer))
 	l, ours := n.find("a.example")
 	if !ours {
 		t.Fatal("known already")

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/fetch/internal/dnstest"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -109,7 +109,7 @@ func TestOneResolverOfSeveralAnswers(t *testing.T) {
 		})
 	}
 	t.Run("no server there", func(t *testing.T) {
-		if found := lookUpAll(t, New([]netip.AddrPort{dnstest.NoServer(t), good}, 0, new(net.Dialer)), 200, 20*time.Second, nil); found != 200 {
+		if found := lookUpAll(t, New([]netip.AddrPort{fetchtest.NoServer(t), good}, 0, new(net.Dialer)), 200, 20*time.Second, nil); found != 200 {
 			t.Errorf("%d of 200 names were found", found)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package fetchtest generates captures for the tests of package fetch and of
-// packages that store its captures.
+// Package fetchtest has what tests of fetching share: captures of any content, for
+// packages that store them (fetchtest.go, headers.go), and a name server (nameserver.go).
 package fetchtest
 
 import (

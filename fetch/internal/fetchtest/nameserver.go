@@ -1,5 +1,4 @@
-// Package dnstest is a name server for tests.
-package dnstest
+package fetchtest
 
 import (
 	"encoding/binary"
