@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -286,7 +285,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 			t.Errorf("the row of a record of an ARC file: %s %d+%d", *row.WARCFile, *row.WARCOffset, *row.WARCLength)
 		}
 	}
-	zstd := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.zst", pipelinetest.Zstd(strings.Join(lines, "\n")))}, Base: dir})
+	zstd := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.zst", sinktest.Zstd(strings.Join(lines, "\n")))}, Base: dir})
 	_, err := Run(t.Context(), zstd, new(Progress))
 	must(t, err)
 	if diff := cmp.Diff(rows["CDX"], rowsOf[schema.Fetch](t, zstd, "fetches")); diff != "" {

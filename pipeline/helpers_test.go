@@ -3,24 +3,24 @@ package pipeline
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 var (
-	must         = pipelinetest.Must
-	writeFile    = pipelinetest.WriteFile
-	warcRecord   = pipelinetest.Record
-	warcFields   = pipelinetest.ResponseFields
-	warcResponse = pipelinetest.Response
-	gzipped      = pipelinetest.Gzip
-	in           = pipelinetest.Scratch
+	must         = sinktest.Must
+	writeFile    = sinktest.WriteFile
+	warcRecord   = sinktest.Record
+	warcFields   = sinktest.ResponseFields
+	warcResponse = sinktest.Response
+	gzipped      = sinktest.Gzip
+	in           = sinktest.Scratch
 )
 
 // rowsOf reads a table of a run.
 func rowsOf[T any](t *testing.T, c Config, table string) []T {
 	t.Helper()
-	return pipelinetest.Rows[T](t, c.Dir, c.Run, table)
+	return sinktest.Rows[T](t, c.Dir, c.Run, table)
 }
 
 func profilesNamed(names ...string) (out []*robots.Profile) {

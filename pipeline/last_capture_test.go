@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -193,7 +192,7 @@ func lastRows(t *testing.T, c Config) (out []string) {
 	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	for _, p := range m.PartsOf("rules") {
-		for _, row := range pipelinetest.RowsOf[schema.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {
+		for _, row := range sinktest.RowsOf[schema.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {
 			patterns[row.Seq] += " " + row.Pattern
 		}
 	}

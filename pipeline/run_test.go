@@ -24,7 +24,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
@@ -34,7 +33,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	pipelinetest.TrustTestServers()
+	sinktest.TrustTestServers()
 	goleak.VerifyTestMain(m)
 }
 

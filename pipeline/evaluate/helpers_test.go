@@ -1,11 +1,11 @@
 package evaluate
 
 import (
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
-var must = pipelinetest.Must
+var must = sinktest.Must
 
 func profilesNamed(names ...string) (out []*robots.Profile) {
 	for _, name := range names {

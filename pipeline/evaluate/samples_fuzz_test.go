@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // FuzzSamples checks that an accepted list of URLs gives the same samples after it
@@ -24,7 +24,7 @@ func FuzzSamples(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		samples, err := registry.ParseSamples("file", text)
 		if err != nil {
-			pipelinetest.CheckUserError(t, err, text)
+			sinktest.CheckUserError(t, err, text)
 			return
 		}
 		var list strings.Builder

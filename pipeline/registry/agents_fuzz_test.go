@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,7 +24,7 @@ func FuzzAgents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		agents, _, err := ParseAgents("file", file)
 		if err != nil {
-			pipelinetest.CheckUserError(t, err, file)
+			sinktest.CheckUserError(t, err, file)
 			return
 		}
 		names := make(map[string]bool)

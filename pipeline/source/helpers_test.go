@@ -5,18 +5,18 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestMain(m *testing.M) {
-	pipelinetest.TrustTestServers()
+	sinktest.TrustTestServers()
 	goleak.VerifyTestMain(m)
 }
 
 var (
-	must      = pipelinetest.Must
-	writeFile = pipelinetest.WriteFile
-	gzipped   = pipelinetest.Gzip
-	zstandard = pipelinetest.Zstd
-	in        = pipelinetest.Scratch
+	must      = sinktest.Must
+	writeFile = sinktest.WriteFile
+	gzipped   = sinktest.Gzip
+	zstandard = sinktest.Zstd
+	in        = sinktest.Scratch
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // readAll reads a source, and returns the hosts with the first line of what they answered,
@@ -79,13 +79,13 @@ func TestIndexesOfServers(t *testing.T) {
 // said to be in its line of its file.
 func TestSeveralIndexes(t *testing.T) {
 	dir := t.TempDir()
-	a, b := pipelinetest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n"), pipelinetest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n# b\n")
+	a, b := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n"), sinktest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n# b\n")
 	must(t, os.WriteFile(filepath.Join(dir, "x.warc"), []byte(a+b), 0o666))
 	lineOf := func(host string, length, offset int) string {
 		return fmt.Sprintf("x 20260110060000 https://%s/robots.txt text/plain 200 A - - %d %d x.warc", host, length, offset)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "1.cdx"), []byte("\ufeff\r\n"+lineOf("a.example", len(a), 0)+"\r\nwrong\r\n"), 0o666))
-	must(t, os.WriteFile(filepath.Join(dir, "2.cdx.gz"), pipelinetest.Gzip("bad\n"+lineOf("b.example", len(b), len(a))+"\n"+lineOf("a.example", len(a), 0)+"\n"), 0o666))
+	must(t, os.WriteFile(filepath.Join(dir, "2.cdx.gz"), sinktest.Gzip("bad\n"+lineOf("b.example", len(b), len(a))+"\n"+lineOf("a.example", len(a), 0)+"\n"), 0o666))
 	for _, given := range [][]string{{filepath.Join(dir, "*.cdx*")}, {filepath.Join(dir, "1.cdx"), filepath.Join(dir, "2.cdx.gz")}} {
 		got, rejects, err := readAll(t, Config{CDX: given, Base: dir})
 		if d := cmp.Diff([]string{"a.example 200 # a", "b.example 200 # b"}, got); d != "" || err != nil {
@@ -102,8 +102,8 @@ func TestSeveralIndexes(t *testing.T) {
 
 // A list of archives may begin with a byte order mark, and have the line ends of Windows.
 func TestByteOrderMarkInAListOfArchives(t *testing.T) {
-	archive := writeFile(t, "a.warc", []byte(pipelinetest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n")))
-	for _, text := range []string{"\ufeff" + archive + "\r\n", "\ufeff# archives\r\n" + archive + "\r\n\r\n", string(pipelinetest.Gzip("\ufeff" + archive + "\n"))} {
+	archive := writeFile(t, "a.warc", []byte(sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n")))
+	for _, text := range []string{"\ufeff" + archive + "\r\n", "\ufeff# archives\r\n" + archive + "\r\n\r\n", string(sinktest.Gzip("\ufeff" + archive + "\n"))} {
 		got, _, err := readAll(t, Config{Paths: writeFile(t, "list", []byte(text))})
 		if d := cmp.Diff([]string{"a.example 200 # a"}, got); d != "" || err != nil {
 			t.Errorf("%.20q: %v\n%s", text, err, d)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -34,7 +34,7 @@ func (l *library) add(file, date, url, kind, more, answer, mime, status, digest 
 		l.files[file] = new(bytes.Buffer)
 	}
 	iso, _ := time.Parse("20060102150405", date)
-	record := gzipped(pipelinetest.Record(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind, iso.Format(time.RFC3339), url, more), answer))
+	record := gzipped(sinktest.Record(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind, iso.Format(time.RFC3339), url, more), answer))
 	line := fmt.Sprintf(elevenFields, date, url, mime, status, digest, len(record), l.files[file].Len(), file)
 	l.files[file].Write(record)
 	l.index = append(l.index, line)

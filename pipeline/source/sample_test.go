@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // hostsOf returns the hosts that a source yields, and what it skips.
@@ -63,7 +63,7 @@ func TestTheSampleIsAPanel_NoRace(t *testing.T) {
 		}
 		var archive strings.Builder
 		for _, host := range some {
-			archive.WriteString(pipelinetest.Response(host, "HTTP/1.1 200 OK\r\n\r\n"))
+			archive.WriteString(sinktest.Response(host, "HTTP/1.1 200 OK\r\n\r\n"))
 		}
 		read(fmt.Sprintf("crawl %d", crawl), Config{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, some)
 		if crawl == 0 {
@@ -96,7 +96,7 @@ func TestAnEmptySample(t *testing.T) {
 
 // The paths of a list are relative to the base, and captures keep them as listed.
 func TestPathsHaveABase(t *testing.T) {
-	file := writeFile(t, "a.warc", []byte(pipelinetest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n")))
+	file := writeFile(t, "a.warc", []byte(sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n")))
 	list := func(text string) string { return writeFile(t, "warc.paths", []byte(text)) }
 	for _, row := range []struct{ paths, base, want string }{
 		{"a.warc\n", filepath.Dir(file), "a.warc"},

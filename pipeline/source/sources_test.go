@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Of a list beside stored answers, one shard alone rejects the lines without a host. A
@@ -39,7 +39,7 @@ func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
 // Only an archive that was read to its end, without damage, may be passed over when the
 // run is resumed: rejected.csv lists the damage.
 func TestTheEndOfAnArchive(t *testing.T) {
-	good := pipelinetest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n") + pipelinetest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n")
+	good := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n") + sinktest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n")
 	for _, row := range []struct {
 		name, content string
 		limit         int64

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // captured is a row of a table of captures.
@@ -35,7 +35,7 @@ func TestTablesOfCaptures(t *testing.T) {
 	var archive bytes.Buffer
 	var rows []captured
 	add := func(host, body string, day int) {
-		record := pipelinetest.Record(fmt.Sprintf("WARC-Type: response\r\nWARC-Date: 2026-01-%02dT06:00:00Z\r\nWARC-Target-URI: https://%s/robots.txt\r\n", day, host), "HTTP/1.1 200 OK\r\n\r\n# "+body+"\n")
+		record := sinktest.Record(fmt.Sprintf("WARC-Type: response\r\nWARC-Date: 2026-01-%02dT06:00:00Z\r\nWARC-Target-URI: https://%s/robots.txt\r\n", day, host), "HTTP/1.1 200 OK\r\n\r\n# "+body+"\n")
 		name, _, _ := strings.Cut(host, ":")
 		rows = append(rows, captured{name, time.Date(2026, 1, day, 6, 0, 0, 0, time.UTC), "x.warc.gz", int64(archive.Len()), 0})
 		content := gzipped(record)

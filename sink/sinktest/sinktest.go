@@ -1,4 +1,10 @@
-// Package sinktest helps the tests of packages that read output folders.
+// Package sinktest has what the tests of sources and tables share.
+//
+//   - sinktest.go: opens output folders, and seals documents
+//   - files.go: files that sources read, and rows of parts
+//   - arrow.go: parts as arrow-go reads them
+//   - servers.go: trust in the servers of httptest
+//   - userfile.go: checks errors in users' files
 package sinktest
 
 import (

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // severityTable is the column severity of the table of kinds in
@@ -73,7 +73,7 @@ var severityTable = []struct {
 
 func TestSeveritiesAreTheDocumentedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../../configs/schedule/README.md")
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	_, table, ok := strings.Cut(string(text), "| kind | a row says | severity |\n|---|---|---|\n")
 	if !ok {
 		t.Fatal("configs/schedule/README.md has no table of kinds")
@@ -127,7 +127,7 @@ func TestSiteOf(t *testing.T) {
 
 func TestKindsOfAnyFirstProfileAreTheDocumentedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../../configs/schedule/README.md")
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	kinds := kindsWith(func(k *Kind) bool { return !k.Reading })
 	last := len(kinds) - 1
 	want := "If the first profiles differ, only `" + strings.Join(kinds[:last], "`, `") + "` and `" + kinds[last] + "` are compared."

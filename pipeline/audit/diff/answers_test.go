@@ -11,7 +11,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -54,20 +53,20 @@ func (h *answeredHost) row(text string) schema.Answer {
 func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, tokens ...string) {
 	t.Helper()
 	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames, AsOf: new(audittest.FirstDay.AddDate(0, 0, day))})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	s, err := run.Segment(0)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	for _, name := range []string{"RoboTestA search", "RoboTestB ai-training", "GPTBot ai-training"} {
 		name, category, _ := strings.Cut(name, " ")
 		agent := schema.Agent{Name: name, Category: category, Tokens: []string{name}, Kind: "crawler"}
 		if name == "GPTBot" {
 			agent.Tokens = append(agent.Tokens, tokens...)
 		}
-		pipelinetest.Must(t, s.Agents.Write(agent))
+		sinktest.Must(t, s.Agents.Write(agent))
 	}
 	for seq, host := range hosts {
 		host.Seq = int64(seq)
-		pipelinetest.Must(t, s.Fetches.Write(host.Fetch))
+		sinktest.Must(t, s.Fetches.Write(host.Fetch))
 		for _, text := range host.answers {
 			a := host.row(text)
 			kind, metric := a.Identity, "answer"
@@ -77,12 +76,12 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			if schema.IsPage(a.Path) {
 				metric = "page_met"
 			}
-			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent, Key: new(kind + " " + a.Treatment), Count: 1}))
-			pipelinetest.Must(t, s.Answers.Write(a))
+			sinktest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent, Key: new(kind + " " + a.Treatment), Count: 1}))
+			sinktest.Must(t, s.Answers.Write(a))
 		}
 		for _, text := range host.documents {
 			f := strings.Fields(text)
-			pipelinetest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
+			sinktest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
 				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-")), Remark: schema.NonZero(strings.Join(f[3:], " "))}))
 		}
 		for _, text := range host.stated {
@@ -94,15 +93,15 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			case "header":
 				scope, document = "page", nil
 			}
-			pipelinetest.Must(t, s.Preferences.Write(schema.Preference{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Scope: scope,
+			sinktest.Must(t, s.Preferences.Write(schema.Preference{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Scope: scope,
 				Mechanism: "tdmrep", Document: document, Use: &f[1], Preference: &f[2], Path: schema.NonZero(strings.Trim(f[3], "-")), GroupAgent: &f[4]}))
 		}
 	}
 	s.Targets = int64(len(hosts))
-	pipelinetest.Must(t, s.Commit())
+	sinktest.Must(t, s.Commit())
 	totals, err := summary.SumUp(t.Context(), run)
-	pipelinetest.Must(t, err)
-	pipelinetest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: journal.Tally{Targets: s.Targets}}))
+	sinktest.Must(t, err)
+	sinktest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: journal.Tally{Targets: s.Targets}}))
 }
 
 // answeredRun writes a run of the hosts h0.example, …, each as "REASON DIGEST" for the
@@ -128,10 +127,10 @@ func allChanges(t *testing.T, dir, promises string) (all []schema.Change, r *Res
 	var err error
 	if promises != "" {
 		list, err = expect.Parse("promises", []byte(promises), nil)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	r, err = Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: list})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	all = changesOf(t, dir, "b", "a")
 	checkLookedUp(t, dir, "b", "a", all)
 	return all, r

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -92,7 +91,7 @@ func TestCoverageChanges(t *testing.T) {
 			c.Settings = journal.Values{"sitemaps": "1", "page": "/", "pages": "all"}
 		}
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	promises, err := expect.Parse("promises", []byte(`
 - {name: all, no_change: coverage}
@@ -106,9 +105,9 @@ func TestCoverageChanges(t *testing.T) {
 - {name: nothing is closed, coverage: {agent: Googlebot, at_least: 100%}, hosts: opened.example}
 - {name: nothing listed, coverage: {agent: Googlebot, at_least: 100%}, hosts: gone.example}
 `), nil)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: promises})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	var got []string
 	for _, row := range changesOf(t, c.Dir, "b", "a") {
 		if row.Kind == "coverage" {
@@ -153,10 +152,10 @@ func TestCoverageChanges(t *testing.T) {
 	again := c
 	again.Run, again.Source, again.Settings = "c-again", source.Config{FromRun: c.Dir + "/_runs/c"}, journal.Values{"sitemaps": "", "sitemap-sample": "9"}
 	_, err = pipeline.Run(t.Context(), again, new(pipeline.Progress))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	for _, after := range []string{"c", "c-again"} {
 		r, err = Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: after, Expect: promises})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if p := r.Expectations[0]; !slices.Contains(r.Notes, "coverage is not compared: another --sitemaps: 5, then 1") || p.State != expect.Unchecked || !p.Fails {
 			t.Errorf("%s: %q, %+v", after, r.Notes, p)
 		}
@@ -167,7 +166,7 @@ func TestCoverageChanges(t *testing.T) {
 		var runs [2]*past.Run
 		for i, id := range pair {
 			runs[i], err = past.Read(t.Context(), sinktest.Open(t, c.Dir), id)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 		}
 		if got := past.Compare(runs[0], runs[1]).Pages(); got != want {
 			t.Errorf("pages of %v: %q, want %q", pair, got, want)

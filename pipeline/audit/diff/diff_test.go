@@ -23,7 +23,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -81,7 +80,7 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	c.Inputs = []journal.Input{{Role: "agents", SHA256: "a"}, {Role: "urls", SHA256: "u"}}
 	for i, run := range []string{"a", "b"} {
 		w.run.Store(int32(i))
-		c.Run, c.Source.Hosts = run, pipelinetest.WriteFile(t, "hosts-"+run, []byte(lists[i]))
+		c.Run, c.Source.Hosts = run, sinktest.WriteFile(t, "hosts-"+run, []byte(lists[i]))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}

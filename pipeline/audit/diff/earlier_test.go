@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -53,12 +52,12 @@ func weeks(t *testing.T, states map[string]string, change func(week int, c *pipe
 		}
 		r, now := c, audittest.FirstDay.AddDate(0, 0, 7*week)
 		r.Run, r.Fetch.Now = fmt.Sprint("w", week+1), func() time.Time { return now }
-		r.Source.Hosts = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String()))
+		r.Source.Hosts = sinktest.WriteFile(t, "hosts", []byte(hosts.String()))
 		if change != nil {
 			change(week+1, &r)
 		}
 		_, err := pipeline.Run(t.Context(), r, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	return c.Dir
 }
@@ -71,10 +70,10 @@ func compared(t *testing.T, dir string, k int, promises string) (*Result, []stri
 	if promises != "" {
 		var err error
 		c.Expect, err = expect.Parse("promises", []byte(promises), nil)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	r, err := Runs(t.Context(), c)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	var rows []string
 	for _, row := range changesOf(t, dir, c.After, c.Before) {
 		before := "-"
@@ -137,7 +136,7 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 		t.Errorf("week 3: %d unread, earlier runs (-want +got):\n%s", r.Unread, diff)
 	}
 	record, err := journal.ReadComparison(sinktest.Open(t, dir), "w3", "w2")
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	if diff := cmp.Diff(r.Earlier, record.Earlier); diff != "" || record.Hosts != 1 || record.Unread != 0 {
 		t.Errorf("the record says %d hosts, %d unread, earlier runs (-want +got):\n%s", record.Hosts, record.Unread, diff)
 	}
@@ -160,11 +159,11 @@ func TestAComparisonIsMadeOnce(t *testing.T) {
 		if promises != "" {
 			var err error
 			c.Expect, err = expect.Parse("promises", []byte(promises), nil)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 		}
 		r, err := Stored(c)
 		if promises == "" || promises[0] == '-' {
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 		} else if !errors.Is(err, ErrWouldLose) || r != nil {
 			t.Errorf("%s: %v, %v, want that it would lose the run w1", when, r, err)
 		}
@@ -172,7 +171,7 @@ func TestAComparisonIsMadeOnce(t *testing.T) {
 	}
 	asJSON := func(r *Result) string {
 		text, err := json.Marshal(r)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		return string(text)
 	}
 	for _, with := range []string{"", promises} {
@@ -183,7 +182,7 @@ func TestAComparisonIsMadeOnce(t *testing.T) {
 	if r := stored("other promises", "- {name: others, reachable: true}\n"); r != nil {
 		t.Errorf("the comparison answers for other promises")
 	}
-	pipelinetest.Must(t, sink.Remove(in, "w1"))
+	sinktest.Must(t, sink.Remove(in, "w1"))
 	if diff := cmp.Diff(asJSON(made), asJSON(stored("w1 is gone", ""))); diff != "" {
 		t.Errorf("w1 is gone (-made +stored):\n%s", diff)
 	}
@@ -290,7 +289,7 @@ func TestOutagesOfAScheme(t *testing.T) {
 			}
 			last := len(row.runs)
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: fmt.Sprint("w", last-1), After: fmt.Sprint("w", last)})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			var got []string
 			for _, c := range changesOf(t, dir, r.After, r.Before) {
 				got = append(got, fmt.Sprintf("%s %s %s since %s", c.Kind, *c.Before, *c.After, *c.BeforeRun))

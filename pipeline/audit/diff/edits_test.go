@@ -15,7 +15,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -185,7 +184,7 @@ func TestEditsOfRealFiles(t *testing.T) {
 		n++
 		of[host] = i
 		for k, text := range []string{before, after} {
-			pipelinetest.Must(t, os.WriteFile(filepath.Join(folders[k], host), []byte(text), 0o666))
+			sinktest.Must(t, os.WriteFile(filepath.Join(folders[k], host), []byte(text), 0o666))
 		}
 		numbers := strings.NewReplacer("RULE", r.rule, "{L}", fmt.Sprint(r.line), "{L+1}", fmt.Sprint(r.line+1),
 			"{N}", fmt.Sprint(len(r.lines)+2), "{E}", fmt.Sprint(strings.Count(after, "\n")+1))
@@ -211,7 +210,7 @@ func TestEditsOfRealFiles(t *testing.T) {
 			audittest.StoredRun(t, dir, "a", folders[0], c.tables, c.profiles...)
 			audittest.StoredRun(t, dir, "b", folders[1], c.tables, c.profiles...)
 			_, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			var got []string
 			rows := changesOf(t, dir, "b", "a")
 			for k := range rows {

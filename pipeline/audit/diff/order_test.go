@@ -7,7 +7,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -23,7 +22,7 @@ func TestAgentsInAnotherOrder(t *testing.T) {
 		"User-agent: RoboTestA\nDisallow:\nUser-agent: RoboTestB\nDisallow: /private\n" + rest,
 	}}
 	samples, err := registry.ParseSamples("urls", []byte("/\n/private\n"))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	want := []string{
 		"h.example policy_class major RoboTestB other google - disallow_all partial - -",
 		"h.example policy_class minor RoboTestA other google - partial allow_all - -",
@@ -36,11 +35,11 @@ func TestAgentsInAnotherOrder(t *testing.T) {
 	} {
 		dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
 			agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}, Samples: samples})
 		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if diff := cmp.Diff(want, shownChanges(t, dir)); diff != "" {
 			t.Errorf("agents %q: -want +got\n%s", lists, diff)
 		}
@@ -54,7 +53,7 @@ func TestAgentsWithoutRegistry(t *testing.T) {
 	for _, tables := range []string{"fetches groups policies agents", "fetches groups policies"} {
 		dir := twoFolders(t, texts, tables, google)
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if diff := cmp.Diff([]string{"h.example group minor RoboTestA search - - - partial - 1"}, shownChanges(t, dir)); diff != "" {
 			t.Errorf("tables %s: -want +got\n%s", tables, diff)
 		}

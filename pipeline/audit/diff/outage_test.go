@@ -10,8 +10,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A site that answers every missing page with 500 has opened for Google, and is
@@ -67,17 +67,17 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 // what a host's robots.txt is: the host is unread, and no policy has changed.
 func TestAnUnresolvedCaptureIsNoChange(t *testing.T) {
 	const file = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /private\n"
-	revisit := strings.Replace(pipelinetest.Response("h.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1)
+	revisit := strings.Replace(sinktest.Response("h.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1)
 	for reason, capture := range map[string]string{
-		"redirect_unresolved": pipelinetest.Response("h.example", "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/robots.txt\r\n\r\n"),
+		"redirect_unresolved": sinktest.Response("h.example", "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/robots.txt\r\n\r\n"),
 		"revisit_unresolved":  revisit,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			c := audittest.Config(t, func(http.ResponseWriter, *http.Request) {}, "")
-			for run, archive := range map[string]string{"a": pipelinetest.Response("h.example", file), "b": capture} {
-				c.Run, c.Source.Hosts, c.Source.WARC = run, "", []string{pipelinetest.WriteFile(t, run+".warc", []byte(archive))}
+			for run, archive := range map[string]string{"a": sinktest.Response("h.example", file), "b": capture} {
+				c.Run, c.Source.Hosts, c.Source.WARC = run, "", []string{sinktest.WriteFile(t, run+".warc", []byte(archive))}
 				_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-				pipelinetest.Must(t, err)
+				sinktest.Must(t, err)
 			}
 			want := []string{"h.example reachability major success " + reason + " - -"}
 			if diff := cmp.Diff(want, diffOf(t, c.Dir)); diff != "" {

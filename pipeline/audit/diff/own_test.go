@@ -8,7 +8,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -20,7 +19,7 @@ import (
 func TestOwnComparesByEachParser(t *testing.T) {
 	own, _ := robots.ProfileNamed("own")
 	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA}\n- {name: RoboTestB, reads_as: urllib-2025}\n"))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	texts := map[string][2]string{
 		"blank.example": {
 			"User-agent: RoboTestA\nUser-agent: RoboTestB\nDisallow: /b\n\nUser-agent: *\nDisallow: /s\n",
@@ -47,7 +46,7 @@ func TestOwnComparesByEachParser(t *testing.T) {
 			audittest.StoredRunOf(t, dir, run, folder, c.tables, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{own}})
 		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		var got []string
 		for _, row := range shownChanges(t, dir) {
 			if strings.Contains(row, " rules ") {

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -56,11 +55,11 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 			dir := t.TempDir()
 			for i, text := range []string{c.before, c.after} {
 				folder := t.TempDir()
-				pipelinetest.Must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
+				sinktest.Must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
 				audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, c.tables, c.profiles[i])
 			}
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, "no_change: policy_class")})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			slices.Sort(c.want)
 			if diff := cmp.Diff(c.want, shownChanges(t, dir)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -85,14 +84,14 @@ func TestAnUnknownPolicyOfARedefinedProfileDoesNotChange(t *testing.T) {
 	for i, rules := range []string{"Disallow: /x\n", "Disallow: /\n"} {
 		folder := t.TempDir()
 		for host, text := range map[string]string{"html.example": page, "plain.example": ""} {
-			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text+"User-agent: *\n"+rules), 0o666))
+			sinktest.Must(t, os.WriteFile(folder+"/"+host, []byte(text+"User-agent: *\n"+rules), 0o666))
 		}
 		mine := *google
 		mine.Name, mine.HTMLRedirect, mine.Wildcards = "mine", answer.Undefined, i == 1
 		audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, tablesOfRules+" bodies", google, &mine)
 	}
 	_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	var want []string
 	for _, of := range []string{"html.example google", "plain.example google", "plain.example mine"} {
 		host, profile, _ := strings.Cut(of, " ")
@@ -125,10 +124,10 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 	for i, run := range []string{"a", "b"} {
 		c.Run, c.Evaluate.Profiles = run, []*robots.Profile{[...]*robots.Profile{&few, google}[i]}
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	if diff := cmp.Diff([]string(nil), shownChanges(t, c.Dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -151,12 +150,12 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 	lists := []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n"}
 	dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
 		agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}})
 	})
 	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, promises...)})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	want := []string{
 		"comment.example text cosmetic - - - - {D} {D} - -",
 		"part.example rules major RoboTestA other google /y - closes - 3",
@@ -186,6 +185,6 @@ func expected(t *testing.T, texts ...string) *expect.List {
 		fmt.Fprintf(&list, "- {name: x%d, %s}\n", i, text)
 	}
 	e, err := expect.Parse("e", []byte(list.String()), func(string) ([]byte, error) { return nil, nil })
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	return e
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -45,7 +44,7 @@ func plant(t *testing.T) *planted {
 	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t), plantCoverage(t), plantDocuments(t)}}
 	p.each(func(dir, before, after string) {
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		p.rows = append(p.rows, changesOf(t, dir, after, before)...)
 	})
 	return p
@@ -60,9 +59,9 @@ func plantAgents(t *testing.T, c *pipeline.Config) {
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(
 		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
 			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc)
 }
@@ -82,7 +81,7 @@ func plantCoverage(t *testing.T) string {
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	return c.Dir
 }
@@ -139,15 +138,15 @@ func plantFiles(t *testing.T) string {
 	for i := range n {
 		fmt.Fprintf(&hosts, "h%d.example\n", i+1)
 	}
-	c.Source.Hosts, c.Fetch.PerAddress = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String())), 50
+	c.Source.Hosts, c.Fetch.PerAddress = sinktest.WriteFile(t, "hosts", []byte(hosts.String())), 50
 	plantAgents(t, &c)
 	var err error
 	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	return c.Dir
 }
@@ -364,9 +363,9 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 		broken, kept := make([]int64, len(texts)), make([]bool, len(texts))
 		p.each(func(dir, before, after string) {
 			e, err := expect.Parse("e", []byte(text.String()), nil)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after, Expect: e})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			for i, x := range r.Expectations {
 				broken[i] += x.Broken
 				kept[i] = kept[i] || x.State == expect.Kept

@@ -16,7 +16,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
@@ -39,7 +38,7 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 		s.agents = boundAgents
 	}
 	folder := t.TempDir()
-	pipelinetest.Must(t, os.WriteFile(filepath.Join(folder, "h.example"), []byte(s.text), 0o666))
+	sinktest.Must(t, os.WriteFile(filepath.Join(folder, "h.example"), []byte(s.text), 0o666))
 	if s.first == "" {
 		s.first = robots.DefaultReader
 	}
@@ -55,20 +54,20 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 	}
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	labels, err := registry.ParseUses("uses", configs.Uses, nil)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	if s.uses != "" {
 		labels, err = registry.ParseUses("uses", []byte(s.uses), labels)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	c.Evaluate.Labels = labels
 	templates, err := registry.ParseTemplates("templates", []byte(s.templates+string(configs.Templates)))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	c.Evaluate.Templates = template.New(templates)
 	c.Inputs = []journal.Input{{Role: "agents", SHA256: s.agents}, {Role: "uses", SHA256: s.uses}, {Role: "templates", SHA256: s.templates}}
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 }
 
 // changesOfStating compares two runs. It returns their rows of some kinds, and the result.
@@ -78,7 +77,7 @@ func changesOfStating(t *testing.T, before, after statingRun, list *expect.List,
 	before.run(t, dir, "a")
 	after.run(t, dir, "b")
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: list})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	var got []string
 	for _, row := range changesOf(t, dir, "b", "a") {
 		if strings.Contains(kinds, row.Kind) {

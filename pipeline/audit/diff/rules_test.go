@@ -11,7 +11,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -31,7 +30,7 @@ func eachFolder(t *testing.T, texts map[string][2]string, store func(dir, run, f
 	for i, run := range []string{"a", "b"} {
 		folder := t.TempDir()
 		for host, text := range texts {
-			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
+			sinktest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 		}
 		store(dir, run, folder, i)
 	}
@@ -69,9 +68,9 @@ func TestRulesUndecided(t *testing.T) {
 			"no_change: rules, after: closes": "unchecked true 0 1", "no_change: [group, policy_class]": "kept false 0 0",
 		} {
 			e, err := expect.Parse("e", []byte("- {name: x, "+expected+"}"), nil)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: e})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			if p := r.Expectations[0]; fmt.Sprintf("%s %v %d %d", p.State, p.Fails, p.Broken, p.Undecided) != want {
 				t.Errorf("%s: %+v, want %s", expected, p, want)
 			}
@@ -90,7 +89,7 @@ func TestRulesUndecided(t *testing.T) {
 	t.Run("a first profile that the tables do not hold", func(t *testing.T) {
 		dir := twoFolders(t, texts, tablesOfRules, old)
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if diff := cmp.Diff([]string{
 			"comment.example rules minor - - google-2012 - - undecided - -", "comment.example text minor - - - - {D} {D} - -",
 			"open.example rules minor - - google-2012 - - undecided - -", "open.example text minor - - - - {D} {D} - -",
@@ -106,7 +105,7 @@ func TestRulesUndecided(t *testing.T) {
 			"three.example": {hostile, hostile + "Disallow: /*a*b*c*0*0*0\n"},
 		}, tablesOfRules, google)
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool { return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC") })
 		if diff := cmp.Diff([]string{
 			"one.example rules major RoboTestA search google /bc0 - undecided - 2", // it closes; whether it opens too is open

@@ -20,7 +20,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -105,7 +104,7 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 			audittest.Run(t, dir, "b", []string{"fetches"}, row.after...)
 			got := diffOf(t, dir)
 			record, err := journal.ReadComparison(sinktest.Open(t, dir), "b", "a")
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			if twice := strings.Contains(row.name, "names twice"); twice && record.Hosts != 1 {
 				t.Errorf("%d hosts are compared", record.Hosts)
 			}
@@ -231,7 +230,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	lists[0] = append(lists[0], "http://few.example/section-0/x")
 	for i, run := range []string{"a", "b"} {
 		later.Store(i == 1)
-		c.Run, c.Source.Hosts = run, pipelinetest.WriteFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
+		c.Run, c.Source.Hosts = run, sinktest.WriteFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +274,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		if p.Table != "verdicts" {
 			continue
 		}
-		s := &sorter.Sorter{Scratch: pipelinetest.Scratch(t, t.TempDir()), Memory: sorter.Memory}
+		s := &sorter.Sorter{Scratch: sinktest.Scratch(t, t.TempDir()), Memory: sorter.Memory}
 		if err := records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Verdicts, []records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -31,7 +30,7 @@ func TestRunsThatStandIn(t *testing.T) {
 	}
 	agents := func(text string) []schema.Agent {
 		out, _, err := registry.ParseAgents("agents", []byte(text))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		return out
 	}
 	asking := func(c *pipeline.Config, agent string) { c.Settings = map[string]any{"user-agent": agent} }
@@ -89,7 +88,7 @@ func TestRunsThatStandIn(t *testing.T) {
 		}, whole, nil, "broken 1 0"},
 		{"other hosts", func(week int, c *pipeline.Config) {
 			if week == 1 {
-				c.Source.Hosts = pipelinetest.WriteFile(t, "others", []byte("h.example\nelsewhere.example\n"))
+				c.Source.Hosts = sinktest.WriteFile(t, "others", []byte("h.example\nelsewhere.example\n"))
 			}
 		}, whole, nil, "broken 1 0"},
 	} {
@@ -170,7 +169,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, row.dir), Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			if diff := cmp.Diff(row.earlier, r.Earlier); diff != "" || r.Unread != int64(2-len(row.earlier)) {
 				t.Errorf("%d unread (-want +got):\n%s", r.Unread, diff)
 			}
@@ -181,15 +180,15 @@ func TestRunsThatAreSearched(t *testing.T) {
 	against := func(want string) {
 		t.Helper()
 		r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if len(r.Earlier) != 1 || r.Earlier[0].Run != want {
 			t.Errorf("earlier runs %v, want %s", r.Earlier, want)
 		}
 	}
 	against("w02")
-	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
+	sinktest.Must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
 	against("w01")
-	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
+	sinktest.Must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
 	if _, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"}); err == nil || !strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
 		t.Errorf("a part that is gone: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -133,7 +132,7 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 	}
 	dir := twoFolders(t, texts, tablesOfRules, google)
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	show := func(list []Example) (out []string) {
 		for _, e := range list {
 			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, schema.OrZero(e.URL), e.Hosts))

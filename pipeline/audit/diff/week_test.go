@@ -14,7 +14,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -57,7 +56,7 @@ func TestScheduledRuns(t *testing.T) {
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range pipelinetest.Rows[schema.Fetch](t, c.Dir, c.Run, "fetches") {
+		for _, row := range sinktest.Rows[schema.Fetch](t, c.Dir, c.Run, "fetches") {
 			if row.Host == "long.example" && row.Reason != d.long {
 				t.Errorf("day %d: %s, want %s", day, row.Reason, d.long)
 			}
@@ -69,7 +68,7 @@ func TestScheduledRuns(t *testing.T) {
 			changed := c
 			changed.Run = c.Run + "/against=" + before
 			var got []string
-			for _, row := range pipelinetest.Rows[schema.Change](t, changed.Dir, changed.Run, "changes") {
+			for _, row := range sinktest.Rows[schema.Change](t, changed.Dir, changed.Run, "changes") {
 				got = append(got, row.Host+" "+row.Kind+" "+row.Severity)
 			}
 			if diff := cmp.Diff(d.changes, got); diff != "" {

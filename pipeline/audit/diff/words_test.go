@@ -12,7 +12,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -58,7 +57,7 @@ func TestWhoseWordsAChangeIs(t *testing.T) {
 		statingRun{text: c.before + " ", templates: shopKnown}.run(t, dir, "a")
 		statingRun{text: c.after + "\n#", templates: shopKnown}.run(t, dir, "b")
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		got := ""
 		for _, row := range changesOf(t, dir, "b", "a") {
 			if schema.OrZero(row.Agent) == "RoboTestA" && (row.Kind == "policy_class" || row.Kind == "rules") {
@@ -94,7 +93,7 @@ func TestWordsUnderOtherProfiles(t *testing.T) {
 		statingRun{text: c.before, profile: c.profile, agents: agents}.run(t, dir, "a")
 		statingRun{text: c.after, profile: c.profile, agents: agents}.run(t, dir, "b")
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		got := ""
 		for _, row := range changesOf(t, dir, "b", "a") {
 			if schema.OrZero(row.Agent) == "RoboTestA" && schema.OrZero(row.Profile) == c.profile && (row.Kind == "policy_class" || row.Kind == "preference") {
@@ -150,7 +149,7 @@ func TestWhoseWordsAStatementIs(t *testing.T) {
 		statingRun{text: c.before, templates: shopKnown}.run(t, dir, "a")
 		statingRun{text: c.after, templates: shopKnown}.run(t, dir, "b")
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		got := ""
 		for _, row := range changesOf(t, dir, "b", "a") {
 			if schema.OrZero(row.Agent) == "RoboTestA" && row.Kind == "preference" && *row.Use == "ai-train" {
@@ -197,17 +196,17 @@ func TestAFileThatGoesIsInNobodysWords(t *testing.T) {
 		fmt.Fprint(w, strings.ReplaceAll(managed, "RoboTestA", "GPTBot"))
 	}, "a.example\n")
 	templates, err := registry.ParseTemplates("templates", configs.Templates)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	c.Evaluate.Templates = template.New(templates)
 	for i, run := range []string{"a", "b", "c"} {
 		has = i != 1
 		c.Run = run
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	for _, row := range []struct{ before, after, want string }{{"a", "b", ""}, {"b", "c", "cloudflare-managed"}} {
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: row.before, After: row.after})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		found := false
 		for _, r := range changesOf(t, c.Dir, row.after, row.before) {
 			if r.Kind == "policy_class" && *r.Agent == "GPTBot" {

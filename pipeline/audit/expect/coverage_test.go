@@ -11,7 +11,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -54,14 +53,14 @@ func TestCoverageOfHostsWhoseSitemapsAreNotSeen(t *testing.T) {
 	c.Evaluate.SitemapSample = 200
 	c.Fetch.Further = append(c.Fetch.Further, sitemap.Bounds{Files: 5, Bytes: 1 << 20, Sample: 200, Profile: c.Evaluate.Profiles[0]}.Plan())
 	_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 
 	const coverage = "coverage: {agent: Googlebot, at_least: 100%}"
 	const closed, unread = "1 host closes its sitemaps to this census", "1 host has sitemaps that cannot be had, or list nothing"
 	const nothing = "it matches nothing of the 1 host that it covers; correct the entry or remove it"
 	check := func(e *expect.List) []*expect.Promise {
 		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		return promises
 	}
 	checkPromises(t, map[string]string{
@@ -85,7 +84,7 @@ func TestCoverageOfHostsWhoseSitemapsAreNotSeen(t *testing.T) {
 	}, check)
 
 	e, err := expect.Parse("e", []byte("- {name: x, hosts: all.example, "+coverage+"}"), nil)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	b := check(e)[0].First[0]
 	if b.Line == nil || *b.Line != 2 || *b.Agent != "Googlebot" || b.Found != "coverage: the agent is shut out, so nothing that the host lists is open to it" {
 		t.Errorf("%+v", b)

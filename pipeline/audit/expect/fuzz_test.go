@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // FuzzExpectations: an expectation that is accepted expects one thing, of what it
@@ -20,7 +20,7 @@ func FuzzExpectations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, host string) {
 		e, err := Parse("file", text, func(string) ([]byte, error) { return nil, nil })
 		if err != nil {
-			pipelinetest.CheckUserError(t, err, text)
+			sinktest.CheckUserError(t, err, text)
 			return
 		}
 		names := make(map[string]bool)
@@ -40,7 +40,7 @@ func FuzzExpectations(f *testing.F) {
 			}
 		}
 		if err := e.Fit(evaluate.Config{}, nil); err != nil {
-			pipelinetest.CheckUserError(t, err, text)
+			sinktest.CheckUserError(t, err, text)
 		}
 	})
 }

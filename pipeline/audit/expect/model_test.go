@@ -13,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -33,7 +32,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 		"none.example":     "",
 		"hostile.example":  "User-agent: *\nDisallow: /private/\n" + strings.Repeat("Disallow: /*a*b*c*d*e\nAllow: /*b*d*f*a*c\nDisallow: /*c*a*e*g*i*k\n", 1) + audittest.HostileRules(60),
 	} {
-		pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text), 0o666))
+		sinktest.Must(t, os.WriteFile(folder+"/"+host, []byte(text), 0o666))
 	}
 	google, _ := robots.ProfileNamed("google")
 	old, _ := robots.ProfileNamed("google-2012")
@@ -45,7 +44,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 			dir := t.TempDir()
 			audittest.StoredRun(t, dir, "r", folder, c.tables, c.profile)
 			run, err := past.Read(t.Context(), sinktest.Open(t, dir), "r")
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			agents := run.Registry.Agents
 			for _, x := range []struct {
 				text     string
@@ -69,9 +68,9 @@ func TestHostsAgainstAModel(t *testing.T) {
 				{"at_most_as_strict_as: m, hosts: nowhere.*", "unchecked 0 0 0", nil},
 			} {
 				e, err := Parse("e", []byte("- {name: x, "+x.text+"}"), func(string) ([]byte, error) { return []byte(model), nil })
-				pipelinetest.Must(t, err)
+				sinktest.Must(t, err)
 				promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
-				pipelinetest.Must(t, err)
+				sinktest.Must(t, err)
 				p := promises[0]
 				if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != x.want {
 					t.Errorf("%s: %s, want %s: %s", x.text, got, x.want, p.Note)
@@ -94,17 +93,17 @@ func TestHostsAgainstAModel(t *testing.T) {
 			}
 			// An agent to which the model forbids nothing is not checked: it would dilute a share.
 			e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: none.*, at_most: 99%}"), func(string) ([]byte, error) { return []byte("User-agent: RoboTestA\nDisallow: /\n"), nil })
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			one, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			if p := one[0]; p.State != Broken || p.Checked != 1 || p.Broken != 1 {
 				t.Errorf("of a model about one agent: %+v", p)
 			}
 			// What cannot be decided keeps no promise and breaks none.
 			e, err = Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + audittest.HostileRules(61)), nil })
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
-			pipelinetest.Must(t, err)
+			sinktest.Must(t, err)
 			if p := promises[0]; p.State != Unchecked || !p.Fails || p.Undecided != 3 || !strings.Contains(p.Note, "3 undecided") {
 				t.Errorf("of hostile rules: %+v", p)
 			}
@@ -122,9 +121,9 @@ func TestAnOutageAgainstAModel(t *testing.T) {
 		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "unchecked false 2 2 2", "hosts: '*.example', at_most: 99%": "broken true 2 2 2",
 	} {
 		e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if p := promises[0]; fmt.Sprintf("%s %v %d %d %d", p.State, p.Fails, p.Checked, p.Broken, p.Unknown) != want {
 			t.Errorf("%s: %+v, want %s", text, p, want)
 		}

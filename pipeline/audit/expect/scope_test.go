@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A promise that nothing can break by its own words is an error with its line.
@@ -134,7 +134,7 @@ func TestKindsKnowAllOutcomes(t *testing.T) {
 // The table of promises in configs/schedule/README.md says what each kind has.
 func TestKindsAreTheDocumentedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../../configs/schedule/README.md")
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	_, table, ok := strings.Cut(string(text), "| kind | agents, category | profile | urls | severity | after |\n|---|---|---|---|---|---|\n")
 	if !ok {
 		t.Fatal("configs/schedule/README.md has no table of promises")

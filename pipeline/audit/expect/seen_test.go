@@ -15,7 +15,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -54,7 +53,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		io.WriteString(w, "User-agent: *\nDisallow: /private\nDisallow: /x\n")
 	}, audittest.Hosts(10))
 	_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	const unmatched = "; correct the entry or remove it"
 	checkPromises(t, map[string]string{
 		"class: partial": "kept false 0/18 an outage hides 2 of 20 policies, on 1 of 10 hosts",
@@ -80,7 +79,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"at_least_as_strict_as: m, agents: Googlebot":                                            "unchecked true 0/0 the model m forbids nothing to any of its agents under google",
 	}, func(e *expect.List) []*expect.Promise {
 		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		return promises
 	})
 	// Before a run, what the registry lacks is an error.
@@ -92,7 +91,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"at_least_as_strict_as: m, agents: [GPTBot,Googlebot]": "",
 	} {
 		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil })
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -110,13 +109,13 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"no_change: all, profile: rfc9309":                                "",
 	} {
 		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), nil)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		if err := e.Fit(both, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	e, err := expect.Parse("e", []byte("- {name: x, at_most_as_strict_as: m}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /\n"), nil })
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	if err := e.Fit(c.Evaluate, c.Tables); err == nil || !strings.Contains(err.Error(), "the model m allows nothing to any of its agents under google") {
 		t.Errorf("of a model that allows nothing: %v", err)
 	}
@@ -153,10 +152,10 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 	for i, id := range []string{"a", "b"} {
 		urls := "/y\nhttp://same.example/own\n" + []string{"http://same.example/old\n", "http://same.example/new\n"}[i]
 		c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte(urls))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	return c
 }
@@ -164,7 +163,7 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 func diffPromises(t *testing.T, c pipeline.Config) func(e *expect.List) []*expect.Promise {
 	return func(e *expect.List) []*expect.Promise {
 		r, err := diff.Runs(t.Context(), diff.Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e})
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		return r.Expectations
 	}
 }
@@ -274,7 +273,7 @@ func TestAPolicyThatIsNotKnownIsNotChecked(t *testing.T) {
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 	}
 	const hidden = "kept false 0/1 1 of 2 hosts unknown: not read in both runs"
 	checkPromises(t, map[string]string{

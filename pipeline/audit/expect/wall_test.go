@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -17,11 +16,11 @@ import (
 func TestAWallIsNoPolicy(t *testing.T) {
 	dir := t.TempDir()
 	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "verdicts", "groups", "rules", "agents"}, Profiles: []string{"google"}})
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	s, err := run.Segment(0)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}, Category: "x"}}
-	pipelinetest.Must(t, s.Agents.Write(agents...))
+	sinktest.Must(t, s.Agents.Write(agents...))
 	for i, host := range []struct{ name, reason, wall string }{
 		{"file", "success", ""}, {"none", "client_error", ""}, {"down", "server_error", ""},
 		{"wall200", "success", "cloudflare"}, {"wall403", "client_error", "akamai"}, {"wall503", "server_error", "generic"},
@@ -32,20 +31,20 @@ func TestAWallIsNoPolicy(t *testing.T) {
 		if class == "" || host.wall != "" {
 			class = "unknown"
 		}
-		pipelinetest.Must(t, s.Fetches.Write(row))
-		pipelinetest.Must(t, s.Policies.Write(schema.Policy{Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agent: "A", Category: "x", Profile: "google", JudgedBy: "google", Outcome: row.Outcome, Class: class}))
+		sinktest.Must(t, s.Fetches.Write(row))
+		sinktest.Must(t, s.Policies.Write(schema.Policy{Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agent: "A", Category: "x", Profile: "google", JudgedBy: "google", Outcome: row.Outcome, Class: class}))
 		// The verdicts of an earlier version, which judged walls by their status.
-		pipelinetest.Must(t, s.Verdicts.Write(schema.Verdict{
+		sinktest.Must(t, s.Verdicts.Write(schema.Verdict{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agent: "A", Profile: "google", JudgedBy: "google", URL: "/", Verdict: "allow", Reason: "full_allow",
 		}))
 		if host.name == "file" {
-			pipelinetest.Must(t, s.Groups.Write(schema.Group{Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agents: []string{"*"}, AgentLines: []int32{1}, Tokens: []string{"*"}, Line: 1}))
-			pipelinetest.Must(t, s.Rules.Write(schema.Rule{Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: new(int32(0)), Line: 2, Kind: "disallow", Pattern: "/x", Normalized: "/x", Effective: true}))
+			sinktest.Must(t, s.Groups.Write(schema.Group{Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agents: []string{"*"}, AgentLines: []int32{1}, Tokens: []string{"*"}, Line: 1}))
+			sinktest.Must(t, s.Rules.Write(schema.Rule{Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: new(int32(0)), Line: 2, Kind: "disallow", Pattern: "/x", Normalized: "/x", Effective: true}))
 		}
 	}
 	s.Targets = 6
-	pipelinetest.Must(t, s.Commit())
-	pipelinetest.Must(t, run.Complete(sink.Completion{Tally: journal.Tally{Targets: 6}}))
+	sinktest.Must(t, s.Commit())
+	sinktest.Must(t, run.Complete(sink.Completion{Tally: journal.Tally{Targets: 6}}))
 	const hidden = "an outage hides 1 of 6 %[1]s, on 1 of 6 hosts; a wall hides 3 of 6 %[1]s, on 3 of 6 hosts"
 	policies, verdicts := fmt.Sprintf(hidden, "policies"), "a wall hides 3 of 6 verdicts, on 3 of 6 hosts"
 	for text, want := range map[string]string{
@@ -60,9 +59,9 @@ func TestAWallIsNoPolicy(t *testing.T) {
 		"at_most_as_strict_as: m":                             "kept 0 of 2, 4 unknown " + policies,
 	} {
 		e, err := Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		p := promises[0]
 		if got := fmt.Sprintf("%s %d of %d, %d unknown %s", p.State, p.Broken, p.Checked, p.Unknown, p.Note); got != want {
 			t.Errorf("%s:\n%s, want\n%s", text, got, want)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -24,12 +23,12 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 	t.Helper()
 	in := sinktest.Open(t, dir)
 	m, err := journal.ReadManifest(in, id)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	found := &sorter.Sorter{Memory: 1 << 30}
 	var all []records.Wanted
 	for _, p := range m.Parts {
 		var list []records.Wanted
-		for _, row := range pipelinetest.RowsOf[schema.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
+		for _, row := range sinktest.RowsOf[schema.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
 			if row.ContentDigest != nil {
 				list = append(list, records.Wanted{Seq: row.Seq, N: row.Seq, Digest: *row.ContentDigest})
 			}
@@ -38,18 +37,18 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 		case "fetches":
 			all = append(all, list...)
 		case "groups":
-			pipelinetest.Must(t, records.Read(t.Context(), in, p, records.Groups, list, new(records.Names), found))
+			sinktest.Must(t, records.Read(t.Context(), in, p, records.Groups, list, new(records.Names), found))
 		case "rules":
-			pipelinetest.Must(t, records.Read(t.Context(), in, p, records.Rules, list, new(records.Names), found))
+			sinktest.Must(t, records.Read(t.Context(), in, p, records.Rules, list, new(records.Names), found))
 		case "bodies":
-			pipelinetest.Must(t, records.ReadBodies(t.Context(), in, []journal.Part{p}, list, found))
+			sinktest.Must(t, records.ReadBodies(t.Context(), in, []journal.Part{p}, list, found))
 		}
 	}
 	r, err := records.NewFound(found)
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	for _, w := range all {
 		rows, err := r.Take(w.N)
-		pipelinetest.Must(t, err)
+		sinktest.Must(t, err)
 		each(rows[records.Groups], rows[records.Rules], rows[records.Bodies][1:])
 	}
 }
@@ -117,7 +116,7 @@ func TestRebuiltOddFiles(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for what, text := range files {
-		pipelinetest.Must(t, os.WriteFile(folder+"/"+strings.ReplaceAll(what, " ", "-")+".example", []byte(text), 0o666))
+		sinktest.Must(t, os.WriteFile(folder+"/"+strings.ReplaceAll(what, " ", "-")+".example", []byte(text), 0o666))
 	}
 	own, _ := robots.ProfileNamed("google")
 	own.Name, own.Escapes, own.SizeLimit = "own", robots.EscapesLiteral, 200

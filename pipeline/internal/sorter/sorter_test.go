@@ -13,13 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	dir := t.TempDir()
-	scratch := pipelinetest.Scratch(t, dir)
+	scratch := sinktest.Scratch(t, dir)
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Sorter{Scratch: scratch, Memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
 		defer s.Close()
@@ -61,7 +61,7 @@ func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 // Whatever byte of what is sorted on disk is another, and wherever it is cut
 // short, is an error: nobody decodes it.
 func TestSorterNoticesDamage(t *testing.T) {
-	scratch := pipelinetest.Scratch(t, t.TempDir())
+	scratch := sinktest.Scratch(t, t.TempDir())
 	// read gives back what is sorted after damage to its file of so many bytes.
 	read := func(damage func(f *store.Scratch, size int64)) (records int, size int64, err error) {
 		s := &Sorter{Scratch: scratch, Memory: 100}

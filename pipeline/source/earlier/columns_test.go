@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // fill sets each field of a struct of pointers.
@@ -60,7 +60,7 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 	facts, _, err := read(t.Context(), dir, "first")
 	must(t, err)
 	write(t, dir, "again", profiles, facts)
-	rows, columns := pipelinetest.Rows[schema.Fetch](t, dir, "first", "fetches"), reflect.TypeFor[schema.Fetch]()
+	rows, columns := sinktest.Rows[schema.Fetch](t, dir, "first", "fetches"), reflect.TypeFor[schema.Fetch]()
 	for i := range columns.NumField() {
 		some := false
 		for _, row := range rows {

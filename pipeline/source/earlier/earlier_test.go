@@ -16,7 +16,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
@@ -26,10 +25,11 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-var must = pipelinetest.Must
+var must = sinktest.Must
 
 // judges are profiles that differ in all that the memory, the probe, redirects and
 // limits decide.
@@ -248,7 +248,7 @@ func sameRows(t *testing.T, what, dir, a, b string) {
 
 func compareRows[R any](t *testing.T, what, dir, a, b, table string, options ...cmp.Option) {
 	t.Helper()
-	if diff := cmp.Diff(pipelinetest.Rows[R](t, dir, a, table), pipelinetest.Rows[R](t, dir, b, table), options...); diff != "" {
+	if diff := cmp.Diff(sinktest.Rows[R](t, dir, a, table), sinktest.Rows[R](t, dir, b, table), options...); diff != "" {
 		t.Fatalf("%s: %s (-%s +%s):\n%.3000s", what, table, a, b, diff)
 	}
 }
@@ -280,7 +280,7 @@ func TestJudgedAgainUnderAnyProfiles_NoRace(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		for _, row := range pipelinetest.Rows[schema.Fetch](t, dir, "first", "fetches") {
+		for _, row := range sinktest.Rows[schema.Fetch](t, dir, "first", "fetches") {
 			for fact, has := range map[string]bool{
 				"a copy that is judged": row.StaleSince != nil, "a copy that is not": row.CopyTime != nil && row.StaleSince == nil,
 				"answers before": len(row.AnswersSince) > 2, "a first answer": len(row.AnswersSince) == 1,
@@ -315,7 +315,7 @@ func TestRedirectsThatWereNotFollowed(t *testing.T) {
 	facts, _, err := read(t.Context(), dir, "first")
 	must(t, err)
 	write(t, dir, "again", all[:1], facts)
-	row := pipelinetest.Rows[schema.Fetch](t, dir, "again", "fetches")[0]
+	row := sinktest.Rows[schema.Fetch](t, dir, "again", "fetches")[0]
 	if row.Outcome != "undefined" || row.Reason != "redirect_unresolved" {
 		t.Errorf("%s, %s", row.Outcome, row.Reason)
 	}

@@ -5,14 +5,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	gzipped   = pipelinetest.Gzip
-	must      = pipelinetest.Must
-	writeFile = pipelinetest.WriteFile
-	zstandard = pipelinetest.Zstd
+	gzipped   = sinktest.Gzip
+	must      = sinktest.Must
+	writeFile = sinktest.WriteFile
+	zstandard = sinktest.Zstd
 )

@@ -19,10 +19,10 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
-var must = pipelinetest.Must
+var must = sinktest.Must
 
 // one is a capture of a test: of a URL, at a minute, in a place, that redirects to a URL
 // or has a body.
@@ -40,7 +40,7 @@ func (c one) record() string {
 	if c.to != "" {
 		answer = "HTTP/1.1 302 Found\r\nLocation: " + c.to + "\r\n\r\n"
 	}
-	return pipelinetest.Record("WARC-Type: response\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: "+c.url+"\r\n", answer)
+	return sinktest.Record("WARC-Type: response\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: "+c.url+"\r\n", answer)
 }
 
 func (c one) body() string {
@@ -154,7 +154,7 @@ func lastOf(t *testing.T, archives []string, limit int, take func(archive, seq i
 	t.Helper()
 	dir := t.TempDir()
 	captures, err := Archives{
-		Count: len(archives), Each: each(archives), Stored: warc.Config{Limits: fetch.Limits{MaxBody: stored.MaxBody, MaxRedirects: limit}}, Progress: func(int64) {}, Scratch: pipelinetest.Scratch(t, dir),
+		Count: len(archives), Each: each(archives), Stored: warc.Config{Limits: fetch.Limits{MaxBody: stored.MaxBody, MaxRedirects: limit}}, Progress: func(int64) {}, Scratch: sinktest.Scratch(t, dir),
 		Wanted: func(fetch.Origin) bool { return true },
 	}.Find(t.Context())
 	must(t, err)
@@ -219,7 +219,7 @@ func TestRevisitsInChains(t *testing.T) {
 		if more != "" {
 			kind = "revisit"
 		}
-		return pipelinetest.Record("WARC-Type: "+kind+"\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: https://a.example"+url+"\r\n"+more, answer)
+		return sinktest.Record("WARC-Type: "+kind+"\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: https://a.example"+url+"\r\n"+more, answer)
 	}
 	of := func(url string, minute int) string {
 		return fmt.Sprintf("WARC-Refers-To-Target-URI: <https://a.example%s>\r\nWARC-Refers-To-Date: 2026-01-10T06:%02d:00Z\r\n", url, minute)

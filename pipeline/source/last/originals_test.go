@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // described returns a capture as an index describes it: a letter is the digest of its
@@ -29,7 +29,7 @@ func TestOriginalsByIndex(t *testing.T) {
 	defer func(before int) { memory = before }(memory)
 	memory = 300
 	const a, b = "http://a.example/robots.txt", "http://b.example/robots.txt"
-	o := &Originals{Scratch: pipelinetest.Scratch(t, t.TempDir())}
+	o := &Originals{Scratch: sinktest.Scratch(t, t.TempDir())}
 	for i, c := range []*warc.Capture{
 		0: described(a, "20240101000000", "A", 200, time.Second),
 		1: described(a, "20240103000000", "A", 200, time.Second),

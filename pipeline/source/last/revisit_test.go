@@ -15,8 +15,8 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A rec is a record of a test: of a URL without its host, or a whole one, at a date.
@@ -31,7 +31,7 @@ func (r rec) text() string {
 	if !strings.Contains(r.date, "T") && len(r.date) > 4 {
 		r.date = "2026-01-10T06:" + r.date + "Z"
 	}
-	return pipelinetest.Record("WARC-Type: "+r.kind+"\r\nWARC-Date: "+r.date+"\r\nWARC-Target-URI: "+r.url+"\r\n"+r.more, r.answer)
+	return sinktest.Record("WARC-Type: "+r.kind+"\r\nWARC-Date: "+r.date+"\r\nWARC-Target-URI: "+r.url+"\r\n"+r.more, r.answer)
 }
 
 func response(url, date, more, answer string) rec { return rec{"response", url, date, more, answer} }
@@ -188,7 +188,7 @@ func original(t *testing.T, archive, record string) (got string) {
 	t.Helper()
 	archives := []string{archive}
 	captures, err := Archives{
-		Count: 1, Each: each(archives), Stored: stored, Progress: func(int64) {}, Scratch: pipelinetest.Scratch(t, t.TempDir()),
+		Count: 1, Each: each(archives), Stored: stored, Progress: func(int64) {}, Scratch: sinktest.Scratch(t, t.TempDir()),
 		Wanted: func(fetch.Origin) bool { return true },
 	}.Originals(t.Context())
 	must(t, err)

@@ -1,10 +1,10 @@
 package rejected
 
 import (
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 var (
-	in   = pipelinetest.Scratch
-	must = pipelinetest.Must
+	in   = sinktest.Scratch
+	must = sinktest.Must
 )

@@ -16,13 +16,13 @@ import (
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Config asks a server on loopback for every host.
@@ -41,7 +41,7 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 	}
 	return pipeline.Config{
 		Dir: filepath.Join(t.TempDir(), "out"), Run: "r",
-		Source:   source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
+		Source:   source.Config{Hosts: sinktest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
 		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
 		Tables:   schema.TableNames,
 		Fetch: client.Config{
@@ -136,7 +136,7 @@ func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 	t.Helper()
 	agents, _, err := registry.ParseAgents("agents",
 		[]byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 	StoredRunOf(t, dir, id, bodies, tables, evaluate.Config{Agents: agents, Profiles: profiles})
 }
 
@@ -152,7 +152,7 @@ func StoredRunOf(t *testing.T, dir, id, bodies, tables string, e evaluate.Config
 		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20},
 			Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
-	pipelinetest.Must(t, err)
+	sinktest.Must(t, err)
 }
 
 // Corpus is the corpus of real files, from a folder beside this one's parent.

@@ -1,4 +1,4 @@
-package pipelinetest
+package sinktest
 
 import (
 	"crypto/x509"

@@ -1,6 +1,4 @@
-// Package pipelinetest makes and reads the files that tests of the pipeline's
-// packages share.
-package pipelinetest
+package sinktest
 
 import (
 	"bytes"
