@@ -18,12 +18,17 @@ import (
 // A 429, which that document reads as a 5xx, has no misconfigured sites, but what holds after
 // weeks of it depends on the front page, too: it alone is requested then.
 //
-// It reports whether it sent a request.
+// An origin that wants to be left alone is (Retry-After): what a 5xx means is not known then.
+//
+// It reports whether it sent a request, or was stopped before one.
 func (lease *Lease) probe(b *budget, got *heard) bool {
 	status := got.Status()
 	fails := status >= 500 && status <= 599
 	if got.Error != "" || !fails && status != http.StatusTooManyRequests || got.at.Scheme == "ftp" {
 		return false
+	}
+	if wait, again := got.pause(0); !again || wait > 0 && !lease.pause(b, wait) {
+		return lease.ctx.Err() != nil
 	}
 	got.Probe.Front = lease.page(b, got, "/")
 	if fails && got.Probe.HasFront() {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestMisconfiguredSites(t *testing.T) {
@@ -47,6 +48,35 @@ func TestMisconfiguredSites(t *testing.T) {
 			}
 			if len(asked) != row.asked {
 				t.Errorf("asked for %v", asked)
+			}
+		})
+	}
+}
+
+func TestProbeHeedsRetryAfter(t *testing.T) {
+	for _, row := range []struct {
+		after string
+		asked int
+	}{{"0", 3}, {"1", 3}, {"3600", 1}} {
+		t.Run(row.after, func(t *testing.T) {
+			var mu sync.Mutex
+			var asked []time.Time
+			c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+				mu.Lock()
+				asked = append(asked, time.Now())
+				mu.Unlock()
+				if r.URL.Path != "/" {
+					fmt.Fprintf(c, "HTTP/1.1 503 X\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", row.after)
+					return
+				}
+				fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}), func(c *settings) { c.ProbeMisconfigured = true })
+			got := c.Fetch(context.Background(), origin(t, "a.example"))
+			if len(asked) != row.asked || got.Facts().Misconfigured != (row.asked == 3) {
+				t.Fatalf("%d requests, misconfigured %v", len(asked), got.Facts().Misconfigured)
+			}
+			if row.after == "1" && asked[1].Sub(asked[0]) < time.Second {
+				t.Errorf("asked again after %v", asked[1].Sub(asked[0]))
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func (f *Shared) AddNetwork() {
 			"over http look like the host's")
 	s.BoolVar(&f.Fetch.ProbeMisconfigured, "probe-misconfigured", false,
 		"if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx; "+
-			"after a 429 the front page")
+			"after a 429 the front page; none of a host that asks to be left alone for more than 10 seconds")
 	s.StringVar(&f.Fetch.UserAgent, "user-agent", "robocensus/1",
 		"user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
 	cli.Group(f.Set, "Network")
