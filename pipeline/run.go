@@ -18,7 +18,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -124,8 +123,8 @@ type segment struct {
 	index     int
 	committed bool // an earlier process committed it; it has no pieces
 	pieces    []*piece
-	pending   atomic.Int64   // pieces that are not evaluated, plus one until it is sealed
-	captures  *captures.File // kept for a later process, nil if none can resume
+	pending   atomic.Int64      // pieces that are not evaluated, plus one until it is sealed
+	captures  *journal.Captures // kept for a later process, nil if none can resume
 	archive   *journal.ArchiveRecord
 }
 

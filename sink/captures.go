@@ -3,13 +3,13 @@ package sink
 import (
 	"fmt"
 
-	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Captures returns the stored captures of an uncommitted segment. They stay open until
 // the segment is committed, which removes their file, or the run is closed.
-func (r *Run) Captures(segment int) (*captures.File, error) {
+func (r *Run) Captures(segment int) (*journal.Captures, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c := r.captures[segment]; c != nil {
@@ -23,14 +23,14 @@ func (r *Run) Captures(segment int) (*captures.File, error) {
 	return c, nil
 }
 
-func (r *Run) openCaptures(segment int) (*captures.File, error) {
+func (r *Run) openCaptures(segment int) (*journal.Captures, error) {
 	if r.captures == nil {
-		r.captures = make(map[int]*captures.File)
+		r.captures = make(map[int]*journal.Captures)
 		if err := r.store.MakeFolder(layout.CapturesFolder(r.plan.Run)); err != nil {
 			return nil, err
 		}
 	}
-	return captures.Open(r.folder, layout.Captures(r.plan.Run, segment), r.planDigest)
+	return journal.OpenCaptures(r.folder, layout.Captures(r.plan.Run, segment), r.planDigest)
 }
 
 // Kept returns the number of targets in committed segments, and of other targets
@@ -43,7 +43,7 @@ func (r *Run) Kept() (committed, captured int64, err error) {
 		if err != nil || !ok || r.Committed(segment) != nil {
 			continue
 		}
-		var c *captures.File
+		var c *journal.Captures
 		if c, err = r.Captures(segment); err == nil {
 			var kept int64
 			kept, err = c.Sync()

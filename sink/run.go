@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -31,7 +30,7 @@ type Run struct {
 	records  map[int]*journal.Record
 	taken    map[int]bool                    // segments started or committed
 	pieces   map[int]map[int]*journal.Record // written, of segments that are not joined
-	captures map[int]*captures.File          // captures of started segments
+	captures map[int]*journal.Captures       // captures of started segments
 	merged   []journal.Part                  // parts of the tables with one part for the whole run
 }
 

@@ -13,6 +13,7 @@
 //	head.go        a manifest without its records and parts, which are most of it
 //	date.go        the date of a run, by which runs are ordered
 //	comparison.go  the record of a comparison, or of a check of expectations
+//	captures.go    the captures of a segment that is not committed
 //	runs.go        the runs of an output folder, and their states
 //	needed.go      the columns without which a run cannot be re-evaluated
 //	seal.go        the digest at the end of each document

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -231,7 +230,7 @@ func keptIn(s store.Store, m *Manifest) (kept int64, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("look for answers that are kept: %w", err)
 		}
-		n, err := captures.Count(file, digest)
+		n, err := CountCaptures(file, digest)
 		file.Close()
 		if err != nil {
 			return 0, fmt.Errorf("look for answers that are kept: %w", err)

@@ -1,12 +1,4 @@
-// Package captures stores the captures of a segment that is not committed yet, so that
-// resuming its run requests none of them again. A killed process loses no capture; a power
-// failure may lose the last ones.
-//
-// A file consists of a header, which binds it to the run's plan, and a frame per capture:
-// length and CRC-32C of what follows (big endian), the target's ordinal within the segment
-// (4 bytes), the capture. Reading stops at a torn or damaged frame; the frames before it
-// are valid.
-package captures
+package journal
 
 import (
 	"bufio"
@@ -23,8 +15,15 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// A File stores the encoded captures of a segment's targets. It is safe for concurrent use.
-type File struct {
+// Captures keeps the captures of a segment that is not committed yet, so that resuming its
+// run requests none of them again. A killed process loses no capture; a power failure may
+// lose the last ones. It is safe for concurrent use.
+//
+// The file consists of a header, which binds it to the run's plan, and a frame per capture:
+// length and CRC-32C of what follows (big endian), the target's ordinal within the segment
+// (4 bytes), the capture. Reading stops at a torn or damaged frame; the frames before it
+// are valid.
+type Captures struct {
 	folder *store.Folder
 	name   string
 	header []byte
@@ -50,15 +49,15 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Open opens the file of a folder by its name, and finds the captures of earlier processes
-// of the same plan, which is given by its digest. A file that does not exist is created
-// with its first capture, in a folder that exists.
-func Open(folder *store.Folder, name, planDigest string) (*File, error) {
+// OpenCaptures opens the file of a folder by its name, and finds the captures of earlier
+// processes of the same plan, which is given by its digest. A file that does not exist is
+// created with its first capture, in a folder that exists.
+func OpenCaptures(folder *store.Folder, name, planDigest string) (*Captures, error) {
 	digest, err := hex.DecodeString(planDigest)
 	if err != nil {
 		return nil, err
 	}
-	c := &File{folder: folder, name: name, header: append([]byte(magic), digest...)}
+	c := &Captures{folder: folder, name: name, header: append([]byte(magic), digest...)}
 	there, err := store.Exists(folder, name)
 	if err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func Open(folder *store.Folder, name, planDigest string) (*File, error) {
 
 // scan reads the intact frames and truncates the file after them. A file of another
 // plan becomes empty.
-func (c *File) scan() error {
+func (c *Captures) scan() error {
 	in := bufio.NewReaderSize(c.file, 1<<16)
 	header := make([]byte, len(c.header))
 	if _, err := io.ReadFull(in, header); err == nil && string(header) == string(c.header) {
@@ -103,9 +102,9 @@ func (c *File) scan() error {
 	return c.file.Truncate(c.end)
 }
 
-// Count returns the number of targets of which a file has intact captures of a plan, which is
+// CountCaptures returns the number of targets of which a file has intact captures of a plan, which is
 // given by its digest. It changes nothing: the file may be in use.
-func Count(file io.Reader, planDigest string) (int64, error) {
+func CountCaptures(file io.Reader, planDigest string) (int64, error) {
 	digest, err := hex.DecodeString(planDigest)
 	if err != nil {
 		return 0, err
@@ -164,7 +163,7 @@ func nextFrame(in io.Reader) (ordinal uint32, size int, err error) {
 
 // Find returns the capture of a target that an earlier process of the run stored, or
 // nil.
-func (c *File) Find(ordinal int) ([]byte, error) {
+func (c *Captures) Find(ordinal int) ([]byte, error) {
 	at, ok := c.old[uint32(ordinal)]
 	if !ok {
 		return nil, nil
@@ -177,7 +176,7 @@ func (c *File) Find(ordinal int) ([]byte, error) {
 }
 
 // Keep stores the capture of a target, given in pieces.
-func (c *File) Keep(ordinal int, pieces ...[]byte) error {
+func (c *Captures) Keep(ordinal int, pieces ...[]byte) error {
 	size := ordinalSize
 	for _, p := range pieces {
 		size += len(p)
@@ -200,7 +199,7 @@ func (c *File) Keep(ordinal int, pieces ...[]byte) error {
 	return nil
 }
 
-func (c *File) append(frame []byte) (err error) {
+func (c *Captures) append(frame []byte) (err error) {
 	if c.file == nil {
 		if c.file, err = c.folder.Extend(c.name); err != nil {
 			return err
@@ -221,7 +220,7 @@ func (c *File) append(frame []byte) (err error) {
 }
 
 // Close closes the file. It may be called twice.
-func (c *File) Close() {
+func (c *Captures) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file != nil {
@@ -231,7 +230,7 @@ func (c *File) Close() {
 }
 
 // Sync syncs the captures to disk and returns their number.
-func (c *File) Sync() (int64, error) {
+func (c *Captures) Sync() (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil {

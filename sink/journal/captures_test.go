@@ -1,4 +1,4 @@
-package captures
+package journal
 
 import (
 	"bytes"
@@ -26,19 +26,12 @@ func folderOf(t testing.TB) (*store.Folder, string) {
 }
 
 // opened opens the file of captures until the test ends.
-func opened(t testing.TB, s *store.Folder) *File {
+func opened(t testing.TB, s *store.Folder) *Captures {
 	t.Helper()
-	c, err := Open(s, name, digest)
+	c, err := OpenCaptures(s, name, digest)
 	must(t, err)
 	t.Cleanup(c.Close)
 	return c
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func captureOf(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%50) }
@@ -65,7 +58,7 @@ func TestDamage_NoRace(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
-			if n, err := Count(bytes.NewReader(damaged), digest); err != nil || n != int64(want) {
+			if n, err := CountCaptures(bytes.NewReader(damaged), digest); err != nil || n != int64(want) {
 				t.Fatalf("%s at byte %d of %d: counts %d captures, want %d: %v", what, at, len(content), n, want, err)
 			}
 			c := opened(t, s)
@@ -87,7 +80,7 @@ func TestDamage_NoRace(t *testing.T) {
 func TestOtherPlan(t *testing.T) {
 	s, _ := folderOf(t)
 	must(t, opened(t, s).Keep(1, captureOf(1)))
-	later, err := Open(s, name, "d16e58")
+	later, err := OpenCaptures(s, name, "d16e58")
 	must(t, err)
 	defer later.Close()
 	if got, err := later.Find(1); got != nil || err != nil {
