@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
@@ -37,7 +36,7 @@ type places struct {
 // readCaptures reads the index and makes the volumes.
 func (s *Source) readCaptures(ctx context.Context) (err error) {
 	scratch := s.rejects.Scratch
-	sorted := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
+	sorted := &store.Sorter{Scratch: scratch, Memory: store.SortMemory}
 	defer func() { err = errors.Join(err, sorted.Close()) }()
 	if s.originals, err = newOriginals(scratch, s.config.Further); err != nil {
 		return err
@@ -73,12 +72,12 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 }
 
 // lastOfIndex adds the last capture of each origin, by its date in the index.
-func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *sorter.Sorter) (
+func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *store.Sorter) (
 	err error) {
-	byDate := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
+	byDate := &store.Sorter{Scratch: scratch, Memory: store.SortMemory}
 	defer func() { err = errors.Join(err, byDate.Close()) }()
 	err = s.takePlaces(ctx, func(p *cdx.Capture) error {
-		key := binary.BigEndian.AppendUint64(sorter.Hash(p.Origin.String()), sorter.Date(p.Date))
+		key := binary.BigEndian.AppendUint64(store.KeyHash(p.Origin.String()), store.KeyDate(p.Date))
 		return byDate.Add(append(key, p.Key()...), p.Value())
 	})
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 		if last == nil {
 			return nil
 		}
-		return to.Add(last[sorter.HashBytes+8:], what)
+		return to.Add(last[store.KeyHashBytes+8:], what)
 	}
 	for {
 		key, value, err := all.Next()
@@ -105,7 +104,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 		if err != nil {
 			return err
 		}
-		if last != nil && bytes.Equal(last[:sorter.HashBytes], key[:sorter.HashBytes]) {
+		if last != nil && bytes.Equal(last[:store.KeyHashBytes], key[:store.KeyHashBytes]) {
 			skipped.Earlier++
 			s.progress(1)
 		} else if err := settle(); err != nil {
@@ -117,7 +116,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 
 // layOutPlaces writes the sorted captures to disk, each record once. If lines of one record
 // have different lengths, its length is not known.
-func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
+func (s *Source) layOutPlaces(sorted *store.Sorter) error {
 	all, err := sorted.Sorted()
 	if err != nil {
 		return err

@@ -15,6 +15,9 @@
 // writers must win is written by Put; all other names are those of one attempt. A
 // file that is read is copied to a temporary one, and a file that is written is sent
 // whole when it is published.
+//
+// What is too much for memory lies in scratch files, which no run names. A [Sorter]
+// sorts records in one.
 package store
 
 import (

@@ -15,7 +15,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -31,7 +30,7 @@ type Config struct {
 	ToolVersion   string
 	Expect        *expect.List // nil for none
 
-	memory int // bound for each sorter, 0 for sorter.Memory
+	memory int // bound for each sorter, 0 for store.SortMemory
 }
 
 // ErrNotComparable is the error of two runs that cannot be compared. The error that
@@ -97,12 +96,12 @@ type differ struct {
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
 
 	names   *records.Names
-	sorters []*sorter.Sorter
-	byHost  [2]*sorter.Sorter // rows of fetches by host
+	sorters []*store.Sorter
+	byHost  [2]*store.Sorter // rows of fetches by host
 	hidden  *hiddenPairs
-	pairs   *sorter.Sorter    // pairs that may differ, by number
-	asked   [2]*sorter.Sorter // targets whose rows are needed, by run, segment and seq
-	found   [2]*sorter.Sorter // rows of these targets, by number of the pair and table
+	pairs   *store.Sorter    // pairs that may differ, by number
+	asked   [2]*store.Sorter // targets whose rows are needed, by run, segment and seq
+	found   [2]*store.Sorter // rows of these targets, by number of the pair and table
 
 	out     *sink.Changes
 	scratch func() (*store.Scratch, error)
@@ -112,8 +111,8 @@ type differ struct {
 	shown   *expect.Comparison // what this comparison shows of them
 }
 
-func (d *differ) sorter() *sorter.Sorter {
-	s := &sorter.Sorter{Scratch: d.scratch, Memory: cmp.Or(d.memory, sorter.Memory)}
+func (d *differ) sorter() *store.Sorter {
+	s := &store.Sorter{Scratch: d.scratch, Memory: cmp.Or(d.memory, store.SortMemory)}
 	d.sorters = append(d.sorters, s)
 	return s
 }
@@ -207,7 +206,7 @@ func (d *differ) fetches(ctx context.Context) error {
 // readFetches adds the rows of fetches of a run to a sorter: those that are compared,
 // or of these the wanted hosts.
 func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(host string) bool,
-	into *sorter.Sorter) error {
+	into *store.Sorter) error {
 	if d.targets != nil {
 		return d.lookUp(ctx, run, into)
 	}

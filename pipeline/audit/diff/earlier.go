@@ -10,9 +10,9 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // An outage must not hide a change. If the first run could not read a host that the
@@ -57,7 +57,7 @@ func stateOf(rows []*records.Fetched, b *records.Fetched) (row *records.Fetched,
 
 // hiddenPairs holds pairs whose earlier row hides the state before, by host.
 type hiddenPairs struct {
-	*sorter.Sorter
+	*store.Sorter
 	hosts hostSet
 	count int64
 }

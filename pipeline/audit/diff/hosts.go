@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -38,7 +37,7 @@ func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets
 }
 
 // lookUp adds the rows of fetches of the compared hosts in a run to a sorter.
-func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter) error {
+func (d *differ) lookUp(ctx context.Context, run *past.Run, into *store.Sorter) error {
 	targets, err := d.targets(ctx, run)
 	if err != nil {
 		return err

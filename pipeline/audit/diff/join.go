@@ -8,8 +8,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A pair is an origin with its row of fetches in each run.
@@ -96,11 +96,11 @@ func (d *differ) unknown(p *pair) []string {
 
 // A hostReader reads the rows of fetches host by host.
 type hostReader struct {
-	m    *sorter.Merged
+	m    *store.Merged
 	next *records.Fetched // nil at the end
 }
 
-func newHostReader(s *sorter.Sorter) (*hostReader, error) {
+func newHostReader(s *store.Sorter) (*hostReader, error) {
 	m, err := s.Sorted()
 	if err != nil {
 		return nil, err

@@ -20,11 +20,11 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 func diffOf(t *testing.T, dir string) []string {
@@ -274,7 +274,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		if p.Table != "verdicts" {
 			continue
 		}
-		s := &sorter.Sorter{Scratch: sinktest.Scratch(t, t.TempDir()), Memory: sorter.Memory}
+		s := &store.Sorter{Scratch: sinktest.Scratch(t, t.TempDir()), Memory: store.SortMemory}
 		if err := records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Verdicts, []records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 }
 
 // heldBy counts the records of a sorter and their bytes.
-func heldBy(s *sorter.Sorter) (records, size int, err error) {
+func heldBy(s *store.Sorter) (records, size int, err error) {
 	m, err := s.Sorted()
 	for err == nil {
 		var key, value []byte

@@ -12,10 +12,10 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // changesBetween are the changes of a host whose robots.txt is first the one
@@ -109,7 +109,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &sorter.Sorter{Memory: 1 << 30}
+	held := &store.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "signals" {
 			err = errors.Join(err, records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Signals, []records.Wanted{{Seq: 0, N: 0}, {Seq: 1, N: 1}}, new(records.Names), held))

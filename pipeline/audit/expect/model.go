@@ -8,7 +8,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -205,7 +204,7 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 	if err != nil || len(targets) == 0 {
 		return err
 	}
-	found := &sorter.Sorter{Scratch: c.scratch, Memory: sorter.Memory}
+	found := &store.Sorter{Scratch: c.scratch, Memory: store.SortMemory}
 	defer found.Close()
 	for _, table := range modelTables(c.model.profile) {
 		if table == "bodies" {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // rebuiltOf gives, for each target of a run with one part of each table, what
@@ -24,7 +24,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 	in := sinktest.Open(t, dir)
 	m, err := journal.ReadManifest(in, id)
 	sinktest.Must(t, err)
-	found := &sorter.Sorter{Memory: 1 << 30}
+	found := &store.Sorter{Memory: 1 << 30}
 	var all []records.Wanted
 	for _, p := range m.Parts {
 		var list []records.Wanted

@@ -7,14 +7,14 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // An entry of the index has the hash of a name, and the date and the place of the capture
 // as its key. Its value has what it is, the precision of the date, and digest and length of
 // the payload.
 const (
-	entryKey   = sorter.HashBytes + 8 + len(place{})
+	entryKey   = store.KeyHashBytes + 8 + len(place{})
 	entryValue = 1 + 8 + len(digestTag{}) + 8
 )
 
@@ -48,8 +48,8 @@ func (s *search) enter(c *warc.Capture, at place) error {
 	}
 	value := compared(c, what)
 	key := func(name string) []byte {
-		key := append(make([]byte, 0, entryKey), sorter.Hash(name)...)
-		return append(binary.BigEndian.AppendUint64(key, sorter.Date(c.Start)), at[:]...)
+		key := append(make([]byte, 0, entryKey), store.KeyHash(name)...)
+		return append(binary.BigEndian.AppendUint64(key, store.KeyDate(c.Start)), at[:]...)
 	}
 	if err := s.index.Add(key(c.Hops[0].URL), value); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *search) findWinners() error {
 		if last == nil {
 			return nil
 		}
-		at := place(last[sorter.HashBytes+8:])
+		at := place(last[store.KeyHashBytes+8:])
 		last = nil
 		if err := s.last.Add(at[:], nil); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *search) findWinners() error {
 		if err != nil {
 			return err
 		}
-		if last != nil && !bytes.Equal(last[:sorter.HashBytes], key[:sorter.HashBytes]) {
+		if last != nil && !bytes.Equal(last[:store.KeyHashBytes], key[:store.KeyHashBytes]) {
 			if err := settle(); err != nil {
 				return err
 			}

@@ -22,7 +22,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -42,25 +41,25 @@ type Archives struct {
 }
 
 // memory bounds each of the sorts, of which ten exist at a time.
-var memory = sorter.Memory / 8
+var memory = store.SortMemory / 8
 
 // search is a search for captures and what they lead to.
 type search struct {
 	Archives
 	everyRevisit bool // of all captures, not only the last ones, and without redirects
-	sorters      []*sorter.Sorter
+	sorters      []*store.Sorter
 
-	index   *sorter.Sorter // entries by URL
-	names   *sorter.Sorter // entries by other names
-	leads   *sorter.Sorter // place of a capture that leads to another one, rank: question
-	arrived *sorter.Sorter // place that a chain has come to, place of the last capture
+	index   *store.Sorter // entries by URL
+	names   *store.Sorter // entries by other names
+	leads   *store.Sorter // place of a capture that leads to another one, rank: question
+	arrived *store.Sorter // place that a chain has come to, place of the last capture
 
 	mu       sync.Mutex
 	arrivals int // records of arrived
 
-	last   *sorter.Sorter // place
-	needed *sorter.Sorter // place of a capture to keep, place of the last capture that needs it, step
-	kept   *sorter.Sorter // place of a last capture, step: where in file
+	last   *store.Sorter // place
+	needed *store.Sorter // place of a capture to keep, place of the last capture that needs it, step
+	kept   *store.Sorter // place of a last capture, step: where in file
 
 	neededOf *byArchive
 	found    *Captures
@@ -87,7 +86,7 @@ func (a Archives) Originals(ctx context.Context) (*Captures, error) {
 
 func (s *search) find(ctx context.Context) (_ *Captures, err error) {
 	s.found = &Captures{maxRedirects: s.Stored.MaxRedirects, pages: s.Stored.ErrorBodies}
-	for _, sorted := range []**sorter.Sorter{&s.index, &s.names, &s.leads, &s.arrived, &s.last, &s.needed, &s.kept} {
+	for _, sorted := range []**store.Sorter{&s.index, &s.names, &s.leads, &s.arrived, &s.last, &s.needed, &s.kept} {
 		*sorted = s.sorter()
 	}
 	for _, step := range []func(context.Context) error{s.readIndex, s.follow, s.keep} {
@@ -105,8 +104,8 @@ func (s *search) find(ctx context.Context) (_ *Captures, err error) {
 	return s.found, nil
 }
 
-func (s *search) sorter() *sorter.Sorter {
-	out := &sorter.Sorter{Scratch: s.Scratch, Memory: memory}
+func (s *search) sorter() *store.Sorter {
+	out := &store.Sorter{Scratch: s.Scratch, Memory: memory}
 	s.sorters = append(s.sorters, out)
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -21,7 +20,7 @@ type Originals struct {
 	Scratch func() (*store.Scratch, error) // creates a file
 	ByURL   bool
 
-	names  *sorter.Sorter
+	names  *store.Sorter
 	file   *store.Scratch // entries, sorted
 	count  int
 	number uint64 // of entries added
@@ -30,14 +29,14 @@ type Originals struct {
 // An entry has the hash of a name, the date, its number, what a question is compared with
 // (see entryValue), and where the capture is.
 const (
-	originalKey  = sorter.HashBytes + 8 + 8
+	originalKey  = store.KeyHashBytes + 8 + 8
 	originalSize = originalKey + entryValue + 8
 )
 
 // Add adds a capture, as far as an index describes it. at tells the caller where it is.
 func (o *Originals) Add(c *warc.Capture, at uint64) error {
 	if o.names == nil {
-		o.names = &sorter.Sorter{Scratch: o.Scratch, Memory: memory}
+		o.names = &store.Sorter{Scratch: o.Scratch, Memory: memory}
 	}
 	value := binary.BigEndian.AppendUint64(compared(c, 0), at)
 	names := namesOf(c)
@@ -45,8 +44,8 @@ func (o *Originals) Add(c *warc.Capture, at uint64) error {
 		names = append(names, c.Hops[0].URL)
 	}
 	for _, name := range names {
-		key := append(make([]byte, 0, originalKey), sorter.Hash(name)...)
-		key = binary.BigEndian.AppendUint64(key, sorter.Date(c.Start))
+		key := append(make([]byte, 0, originalKey), store.KeyHash(name)...)
+		key = binary.BigEndian.AppendUint64(key, store.KeyDate(c.Start))
 		o.number++
 		if err := o.names.Add(binary.BigEndian.AppendUint64(key, o.number), value); err != nil {
 			return err
@@ -141,11 +140,11 @@ type finding struct {
 
 func (o *Originals) find(q question) *finding {
 	asked := q.encode()
-	f := &finding{Originals: o, question: q, hash: asked[:sorter.HashBytes],
-		last: binary.BigEndian.Uint64(asked[sorter.HashBytes:])}
+	f := &finding{Originals: o, question: q, hash: asked[:store.KeyHashBytes],
+		last: binary.BigEndian.Uint64(asked[store.KeyHashBytes:])}
 	f.after = sort.Search(o.count, func(i int) bool {
 		e := f.entry(i)
-		order := bytes.Compare(e[:sorter.HashBytes], f.hash)
+		order := bytes.Compare(e[:store.KeyHashBytes], f.hash)
 		return order > 0 || order == 0 && (dateOf(e) > f.last || dateOf(e) == f.last && q.kind.isNearest())
 	})
 	f.before = f.after - 1
@@ -162,7 +161,7 @@ func (f *finding) entry(i int) []byte {
 	return b
 }
 
-func dateOf(entry []byte) uint64 { return binary.BigEndian.Uint64(entry[sorter.HashBytes:]) }
+func dateOf(entry []byte) uint64 { return binary.BigEndian.Uint64(entry[store.KeyHashBytes:]) }
 
 // next returns where the next capture is, false if there is none.
 func (f *finding) next() (at uint64, ok bool, err error) {
@@ -193,7 +192,7 @@ func (f *finding) of(i int) []byte {
 	if i < 0 || i >= f.count {
 		return nil
 	}
-	if e := f.entry(i); bytes.Equal(e[:sorter.HashBytes], f.hash) {
+	if e := f.entry(i); bytes.Equal(e[:store.KeyHashBytes], f.hash) {
 		return e
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -29,7 +28,7 @@ type byArchive struct {
 }
 
 // layOut lays the records of a sorter out by archive, keys and values.
-func (s *search) layOut(from *sorter.Sorter) (b *byArchive, err error) {
+func (s *search) layOut(from *store.Sorter) (b *byArchive, err error) {
 	b = &byArchive{ends: make([]int64, s.Count)}
 	if b.file, err = s.Scratch(); err != nil {
 		return nil, fmt.Errorf("create a file for captures: %w", err)

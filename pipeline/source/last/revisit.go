@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A revisit record finds its original by what its writer says, the surest first:
@@ -94,8 +94,8 @@ type question struct {
 // encode encodes a question: the hash of its name, the last date that answers it, and what
 // [decodeQuestion] reads.
 func (q question) encode() []byte {
-	out := append(make([]byte, 0, 64), sorter.Hash(q.name)...)
-	date := sorter.Date(q.date)
+	out := append(make([]byte, 0, 64), store.KeyHash(q.name)...)
+	date := store.KeyDate(q.date)
 	if q.kind == byDate {
 		date += uint64(max(q.within.Microseconds(), 1)) - 1
 	}
@@ -224,8 +224,8 @@ func tagOf(digest string) (tag digestTag) {
 		return tag
 	}
 	algorithm, _, _ := strings.Cut(digest, ":")
-	copy(tag[:2], sorter.Hash(algorithm))
-	copy(tag[2:], sorter.Hash(digest))
+	copy(tag[:2], store.KeyHash(algorithm))
+	copy(tag[2:], store.KeyHash(digest))
 	return tag
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A round takes all chains one step further, in sorted passes:
@@ -35,7 +35,7 @@ func (s *search) round(step byte) error {
 
 // ask asks the questions of the captures that have arrived. named reports whether any is
 // for another name than a URL.
-func (s *search) ask(byURL, byName *sorter.Sorter) (named bool, err error) {
+func (s *search) ask(byURL, byName *store.Sorter) (named bool, err error) {
 	arrived, err := s.arrived.Sorted()
 	if err != nil {
 		return false, err
@@ -66,7 +66,7 @@ func (s *search) ask(byURL, byName *sorter.Sorter) (named bool, err error) {
 			}
 		}
 		for _, q := range questions {
-			rank, name, rest := q[:1], q[1:][:sorter.HashBytes+8], q[1+sorter.HashBytes+8:]
+			rank, name, rest := q[:1], q[1:][:store.KeyHashBytes+8], q[1+store.KeyHashBytes+8:]
 			asked := append(append(bytes.Clone(name), from...), rank...)
 			if isNamed := kind(rest[0]) != redirect; isNamed {
 				named = true
@@ -88,7 +88,7 @@ func (s *search) ask(byURL, byName *sorter.Sorter) (named bool, err error) {
 }
 
 // answer answers questions with the captures of an index.
-func (s *search) answer(asked, index, answers *sorter.Sorter) error {
+func (s *search) answer(asked, index, answers *store.Sorter) error {
 	questions, err := asked.Sorted()
 	if err != nil {
 		return err
@@ -107,13 +107,13 @@ func (s *search) answer(asked, index, answers *sorter.Sorter) error {
 				return err
 			}
 		}
-		date, from := binary.BigEndian.Uint64(key[sorter.HashBytes:]), key[sorter.HashBytes+8:][:len(place{})]
+		date, from := binary.BigEndian.Uint64(key[store.KeyHashBytes:]), key[store.KeyHashBytes+8:][:len(place{})]
 		q := decodeQuestion(value)
 		var to []byte
-		if to, err = w.find(key[:sorter.HashBytes], date, q); err != nil || to == nil || bytes.Equal(to, from) {
+		if to, err = w.find(key[:store.KeyHashBytes], date, q); err != nil || to == nil || bytes.Equal(to, from) {
 			continue
 		}
-		err = answers.Add(bytes.Clone(key[sorter.HashBytes+8:]), to)
+		err = answers.Add(bytes.Clone(key[store.KeyHashBytes+8:]), to)
 	}
 	if err != io.EOF {
 		return err
@@ -122,7 +122,7 @@ func (s *search) answer(asked, index, answers *sorter.Sorter) error {
 }
 
 // choose takes the answer of the first rank for each chain.
-func (s *search) choose(answers *sorter.Sorter, step byte) error {
+func (s *search) choose(answers *store.Sorter, step byte) error {
 	m, err := answers.Sorted()
 	var chosen []byte
 	for err == nil {
@@ -147,7 +147,7 @@ func (s *search) choose(answers *sorter.Sorter, step byte) error {
 
 // walk walks through the index beside sorted questions.
 type walk struct {
-	index        *sorter.Merged
+	index        *store.Merged
 	before, next [2][]byte // entries around the question; nil if there is none
 }
 
@@ -164,9 +164,9 @@ func (w *walk) advance() error {
 
 // find returns the place of the capture that answers a question, nil for none.
 func (w *walk) find(hash []byte, date uint64, q question) ([]byte, error) {
-	dateOf := func(e [2][]byte) uint64 { return binary.BigEndian.Uint64(e[0][sorter.HashBytes:]) }
+	dateOf := func(e [2][]byte) uint64 { return binary.BigEndian.Uint64(e[0][store.KeyHashBytes:]) }
 	for w.next[0] != nil {
-		order := bytes.Compare(w.next[0][:sorter.HashBytes], hash)
+		order := bytes.Compare(w.next[0][:store.KeyHashBytes], hash)
 		if order > 0 || order == 0 && (dateOf(w.next) > date || dateOf(w.next) == date && q.kind.isNearest()) {
 			break
 		}
@@ -174,7 +174,7 @@ func (w *walk) find(hash []byte, date uint64, q question) ([]byte, error) {
 			return nil, err
 		}
 	}
-	is := func(e [2][]byte) bool { return e[0] != nil && bytes.Equal(e[0][:sorter.HashBytes], hash) }
+	is := func(e [2][]byte) bool { return e[0] != nil && bytes.Equal(e[0][:store.KeyHashBytes], hash) }
 	chosen := w.before
 	if q.kind.isNearest() && is(w.next) && (!is(w.before) || dateOf(w.next)-date <= date-dateOf(w.before)) {
 		chosen = w.next
@@ -182,5 +182,5 @@ func (w *walk) find(hash []byte, date uint64, q question) ([]byte, error) {
 	if !is(chosen) || !q.accepts(dateOf(chosen), date, chosen[1]) {
 		return nil, nil
 	}
-	return chosen[0][sorter.HashBytes+8:], nil
+	return chosen[0][store.KeyHashBytes+8:], nil
 }

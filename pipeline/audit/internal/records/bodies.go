@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -16,7 +15,7 @@ var errAllFound = errors.New("all found")
 
 // ReadBodies adds a record with the body to a sorter for each target that needs one
 // from a part. A run lacks the bodies that it could not keep.
-func ReadBodies(ctx context.Context, in store.Store, parts []journal.Part, list []Wanted, into *sorter.Sorter) error {
+func ReadBodies(ctx context.Context, in store.Store, parts []journal.Part, list []Wanted, into *store.Sorter) error {
 	of := make(map[string][]int64) // targets by digest
 	for _, w := range list {
 		if w.Digest != "" {

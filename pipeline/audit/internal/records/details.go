@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -80,7 +79,7 @@ type reader struct {
 	last  [columnsOfTexts]*numbered
 	list  []Wanted // ascending by seq
 	table int
-	into  *sorter.Sorter
+	into  *store.Sorter
 
 	// State of the current target.
 	at              int // its index in list
@@ -94,7 +93,7 @@ type reader struct {
 // Read adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
 func Read(ctx context.Context, in store.Store, p journal.Part, table int, list []Wanted, n *Names,
-	into *sorter.Sorter) error {
+	into *store.Sorter) error {
 	r := &reader{names: n, ids: make(map[string]*numbered), own: make(map[string]uint64), list: list, table: table,
 		into: into}
 	if err := detailTables[table].read(ctx, in, p, r); err != nil || r.at == len(list) {

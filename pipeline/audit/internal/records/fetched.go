@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -93,7 +92,7 @@ type fetchRow struct {
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with their rows of other tables.
 func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool,
-	besides *Besides, into *sorter.Sorter) error {
+	besides *Besides, into *store.Sorter) error {
 	var e Encoder
 	return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{}, func(batch []fetchRow) error {
 		for i := range batch {
@@ -127,7 +126,7 @@ func (row *fetchRow) fetched() *Fetched {
 
 // AddTarget adds the row of a target that was looked up to a sorter, with its rows of other
 // tables.
-func AddTarget(t *lookup.Target, beside [NumBeside]string, into *sorter.Sorter) error {
+func AddTarget(t *lookup.Target, beside [NumBeside]string, into *store.Sorter) error {
 	row := fetchRow{
 		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome,
 		Reason:   t.Reason,
@@ -148,7 +147,7 @@ func (f *Fetched) shown(walled bool) {
 }
 
 // addTo adds the row to a sorter. e is a buffer.
-func (f *Fetched) addTo(into *sorter.Sorter, e *Encoder) error {
+func (f *Fetched) addTo(into *store.Sorter, e *Encoder) error {
 	*e = (*e)[:0]
 	f.Encode(e)
 	return into.Add(f.Key(), *e)

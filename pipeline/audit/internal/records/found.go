@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Rows holds the rows of a target by table.
@@ -13,7 +13,7 @@ type Rows [allTables]Decoder
 
 // A Found reads the rows of targets in the order of their pairs.
 type Found struct {
-	m     *sorter.Merged
+	m     *store.Merged
 	n     int64 // the pair that held belongs to
 	table int   // the table that held is from
 	held  []byte
@@ -21,7 +21,7 @@ type Found struct {
 }
 
 // NewFound reads what Read and ReadBodies added to a sorter.
-func NewFound(s *sorter.Sorter) (*Found, error) {
+func NewFound(s *store.Sorter) (*Found, error) {
 	m, err := s.Sorted()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package sorter
+package store
 
 import (
 	"bytes"
@@ -12,14 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
-
-	"github.com/robocensus/robocensus/sink/sinktest"
-	"github.com/robocensus/robocensus/sink/store"
 )
+
+func scratchIn(t *testing.T, dir string) func() (*Scratch, error) {
+	f, err := OpenFolder(dir)
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return func() (*Scratch, error) { return f.Scratch(".") }
+}
 
 func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	dir := t.TempDir()
-	scratch := sinktest.Scratch(t, dir)
+	scratch := scratchIn(t, dir)
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Sorter{Scratch: scratch, Memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
 		defer s.Close()
@@ -61,9 +65,9 @@ func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 // Whatever byte of what is sorted on disk is another, and wherever it is cut
 // short, is an error: nobody decodes it.
 func TestSorterNoticesDamage(t *testing.T) {
-	scratch := sinktest.Scratch(t, t.TempDir())
+	scratch := scratchIn(t, t.TempDir())
 	// read gives back what is sorted after damage to its file of so many bytes.
-	read := func(damage func(f *store.Scratch, size int64)) (records int, size int64, err error) {
+	read := func(damage func(f *Scratch, size int64)) (records int, size int64, err error) {
 		s := &Sorter{Scratch: scratch, Memory: 100}
 		defer s.Close()
 		for i := range 12 {
@@ -83,14 +87,14 @@ func TestSorterNoticesDamage(t *testing.T) {
 		}
 		return records, s.end, err
 	}
-	records, size, err := read(func(*store.Scratch, int64) {})
+	records, size, err := read(func(*Scratch, int64) {})
 	if records != 12 || err != io.EOF {
 		t.Fatalf("without damage: %d records, %v", records, err)
 	}
 	for at := range size {
-		for what, damage := range map[string]func(f *store.Scratch, size int64){
-			"cut short": func(f *store.Scratch, size int64) { f.Truncate(at) },
-			"a bit flipped": func(f *store.Scratch, size int64) {
+		for what, damage := range map[string]func(f *Scratch, size int64){
+			"cut short": func(f *Scratch, size int64) { f.Truncate(at) },
+			"a bit flipped": func(f *Scratch, size int64) {
 				var one [1]byte
 				f.ReadAt(one[:], at)
 				one[0] ^= 1 << (at % 8)

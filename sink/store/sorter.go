@@ -1,5 +1,4 @@
-// Package sorter sorts records by key in bounded memory, on disk where they are many.
-package sorter
+package store
 
 import (
 	"bufio"
@@ -12,24 +11,22 @@ import (
 	"io"
 	"slices"
 	"sync"
-
-	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Memory is a bound for what a Sorter holds before it writes to disk, and the buffers
+// SortMemory is a bound for what a Sorter holds before it writes to disk, and the buffers
 // that it reads with.
-const Memory = 32 << 20
+const SortMemory = 32 << 20
 
 // A Sorter sorts records by their keys, which must be distinct, in bounded memory.
 // It writes sorted stretches to a scratch file and merges them when they are read.
 type Sorter struct {
-	Scratch func() (*store.Scratch, error) // creates the file; unused if the memory suffices
-	Memory  int                            // bytes
+	Scratch func() (*Scratch, error) // creates the file; unused if the memory suffices
+	Memory  int                      // bytes
 
 	mu      sync.Mutex
 	arena   []byte
 	records []record
-	file    *store.Scratch
+	file    *Scratch
 	end     int64
 	runs    []*io.SectionReader
 }
