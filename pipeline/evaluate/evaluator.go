@@ -9,7 +9,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/documents"
-	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
@@ -28,7 +27,7 @@ type Shared struct {
 	judges   []*robots.Profile // per reading
 	samples  *samples
 	contents *contents
-	pairs    *pairs.Store[robots.Difference] // of two profiles
+	pairs    *robots.PairStore[robots.Difference] // of two profiles
 
 	explained explained
 }
@@ -38,7 +37,7 @@ func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
 	return &Shared{
 		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges),
-		contents: newContents(len(judges)), pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided},
+		contents: newContents(len(judges)), pairs: &robots.PairStore[robots.Difference]{Undecided: robots.DifferenceUndecided},
 	}
 }
 
@@ -51,10 +50,10 @@ func (s *Shared) NewCounts() *summary.Counts {
 type Evaluator struct {
 	config    Config
 	samples   *samples
-	contents  *contents                       // shared by all evaluators
-	pairs     *pairs.Store[robots.Difference] // the same
-	explained *explained                      // the same
-	columns   []column                        // one per profile
+	contents  *contents                            // shared by all evaluators
+	pairs     *robots.PairStore[robots.Difference] // the same
+	explained *explained                           // the same
+	columns   []column                             // one per profile
 	readings  []reading
 	counts    *summary.Counts   // counts of the current segment
 	examples  summary.Examples  // examples of the current segment

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -16,7 +15,7 @@ const starWork = 1 << 24
 // compareWithStar compares each agent's own group with the group for *.
 func (r *reading) compareWithStar(c *content) {
 	star := r.judge.Policy(len(r.agents))
-	relations := pairs.Memo[robots.Relation]{Compare: robots.Relate, Most: starWork}
+	relations := robots.PairMemo[robots.Relation]{Compare: robots.Relate, Most: starWork}
 	for slot := range r.agents {
 		if p := &c.policies[c.of[slot]]; p.match == robots.OwnGroup {
 			p.versusStar = relations.Of(star, r.judge.Policy(slot))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -28,7 +27,7 @@ func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Di
 		if first.profile == r.profile {
 			continue // equal, as a zero is
 		}
-		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork,
+		readings := robots.PairMemo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork,
 			Store: e.pairs}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {

@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -10,12 +9,12 @@ import (
 type Pairs struct {
 	profile *robots.Profile
 	files   [2]*File
-	known   pairs.Memo[robots.Comparison]
+	known   robots.PairMemo[robots.Comparison]
 }
 
 // NewPairs compares file b with file a.
 func NewPairs(p *robots.Profile, a, b *File) *Pairs {
-	return &Pairs{profile: p, files: [2]*File{a, b}, known: pairs.Memo[robots.Comparison]{Compare: compareOrProbe,
+	return &Pairs{profile: p, files: [2]*File{a, b}, known: robots.PairMemo[robots.Comparison]{Compare: compareOrProbe,
 		Most: rulesWork}}
 }
 

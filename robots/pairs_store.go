@@ -1,52 +1,50 @@
-package pairs
+package robots
 
 import (
 	"encoding/binary"
 	"hash/maphash"
 	"sync"
-
-	"github.com/robocensus/robocensus/robots"
 )
 
-// A Store keeps the results of comparisons from file to file, by what the policies say: many
+// A PairStore keeps the results of comparisons from file to file, by what the policies say: many
 // sites have the rules of others. It is safe for concurrent use, and never changes a result:
 // it returns what the comparison would return within the same bound.
 //
 // It has two generations, as few pairs are met again: when the young one is full, it becomes
 // the old one, which is forgotten. A pair that is found is young again.
-type Store[T comparable] struct {
+type PairStore[T comparable] struct {
 	Undecided T // the result of a comparison that takes too much work
 
 	mu         sync.Mutex
-	young, old map[key]outcome[T]
+	young, old map[pairKey]pairOutcome[T]
 }
 
 // storedPairs is the size of a generation, which takes about 4 MB.
 const storedPairs = 1 << 15
 
-// key is a hash of what two policies say. Its seeds are random, so that nobody can make
+// pairKey is a hash of what two policies say. Its seeds are random, so that nobody can make
 // two pairs collide.
-type key [2]uint64
+type pairKey [2]uint64
 
-var seeds = [len(key{})]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+var pairSeeds = [len(pairKey{})]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// An outcome is the result of a comparison, with the work that it took and its bound.
-type outcome[T any] struct {
+// A pairOutcome is the result of a comparison, with the work that it took and its bound.
+type pairOutcome[T any] struct {
 	result     T
 	work, most int
 }
 
-// keyOf returns the key of a pair, and the memory that that took.
-func keyOf(memory []byte, a, b *robots.Policy) (key, []byte) {
+// pairKeyOf returns the key of a pair, and the memory that that took.
+func pairKeyOf(memory []byte, a, b *Policy) (pairKey, []byte) {
 	memory = binary.LittleEndian.AppendUint64(memory[:0], 0)
 	memory = a.AppendRules(memory)
 	binary.LittleEndian.PutUint64(memory, uint64(len(memory))) // where the second begins
 	memory = b.AppendRules(memory)
-	return key{maphash.Bytes(seeds[0], memory), maphash.Bytes(seeds[1], memory)}, memory
+	return pairKey{maphash.Bytes(pairSeeds[0], memory), maphash.Bytes(pairSeeds[1], memory)}, memory
 }
 
 // find returns the outcome of a pair, if it is known what it is within a bound.
-func (s *Store[T]) find(k key, most int) (o outcome[T], ok bool) {
+func (s *PairStore[T]) find(k pairKey, most int) (o pairOutcome[T], ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok = s.young[k]
@@ -58,15 +56,15 @@ func (s *Store[T]) find(k key, most int) (o outcome[T], ok bool) {
 	return o, ok && (o.most == most || o.result != s.Undecided && o.work <= most)
 }
 
-func (s *Store[T]) keep(k key, o outcome[T]) {
+func (s *PairStore[T]) keep(k pairKey, o pairOutcome[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.add(k, o)
 }
 
-func (s *Store[T]) add(k key, o outcome[T]) {
+func (s *PairStore[T]) add(k pairKey, o pairOutcome[T]) {
 	if len(s.young) >= storedPairs || s.young == nil {
-		s.old, s.young = s.young, make(map[key]outcome[T])
+		s.old, s.young = s.young, make(map[pairKey]pairOutcome[T])
 	}
 	s.young[k] = o
 }

@@ -1,25 +1,23 @@
-package pairs
+package robots
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/robocensus/robocensus/robots"
 )
 
 // judge reads a file for agents a0, a1 and so on.
-func judge(t *testing.T, body string, agents int) *robots.Judge {
+func judge(t *testing.T, body string, agents int) *Judge {
 	t.Helper()
-	google, _ := robots.ProfileNamed("google")
-	var list []robots.Agent
+	google, _ := ProfileNamed("google")
+	var list []Agent
 	for i := range agents {
-		list = append(list, robots.Agent{Name: fmt.Sprint("a", i), Tokens: []string{fmt.Sprint("a", string(rune('a'+i/26)), string(rune('a'+i%26)))}})
+		list = append(list, Agent{Name: fmt.Sprint("a", i), Tokens: []string{fmt.Sprint("a", string(rune('a'+i/26)), string(rune('a'+i%26)))}})
 	}
-	f := new(robots.File)
+	f := new(File)
 	f.Parse([]byte(body), google)
-	j := robots.NewJudge(google, list)
+	j := NewJudge(google, list)
 	j.Load(f)
 	return j
 }
@@ -39,7 +37,7 @@ func TestACopyIsComparedOnce(t *testing.T) {
 	a, b := judge(t, groups(1, 1, 2, 1, 2), 5), judge(t, groups(3, 3, 3, 4, 3), 5)
 	var compared []string
 	var most []int
-	m := Memo[string]{Most: 100, Each: 60, Compare: func(x, y *robots.Policy, bound int) (string, int) {
+	m := PairMemo[string]{Most: 100, Each: 60, Compare: func(x, y *Policy, bound int) (string, int) {
 		text := fmt.Sprint(x.SameAs, "-", y.SameAs)
 		compared, most = append(compared, text), append(most, bound)
 		return text, 30
@@ -61,9 +59,9 @@ func TestACopyIsComparedOnce(t *testing.T) {
 }
 
 // A pair that took no work is not looked up by its rules: to compare it anew is cheaper.
-// Beyond maxCostly pairs, copies are compared anew.
+// Beyond maxCostlyPairs, copies are compared anew.
 func TestLookingUpIsBounded(t *testing.T) {
-	const n = maxCostly + 10
+	const n = maxCostlyPairs + 10
 	kinds := make([]int, 2*n)
 	for i := range kinds {
 		kinds[i] = i % n
@@ -71,14 +69,14 @@ func TestLookingUpIsBounded(t *testing.T) {
 	j := judge(t, groups(kinds...), 2*n)
 	for work, want := range map[int]int{0: 2 * n, 1: n + 10} {
 		compared := 0
-		m := Memo[int]{Most: 1 << 20, Compare: func(_, _ *robots.Policy, most int) (int, int) {
+		m := PairMemo[int]{Most: 1 << 20, Compare: func(_, _ *Policy, most int) (int, int) {
 			compared++
 			return compared, work
 		}}
 		for i := range 2 * n {
 			m.Of(j.Policy(0), j.Policy(i))
 		}
-		if compared != want || len(m.costly) > maxCostly {
+		if compared != want || len(m.costly) > maxCostlyPairs {
 			t.Errorf("%d comparisons of work %d, want %d; %d are looked up", compared, work, want, len(m.costly))
 		}
 	}

@@ -1,9 +1,7 @@
-package pairs
+package robots
 
 import (
 	"testing"
-
-	"github.com/robocensus/robocensus/robots"
 )
 
 // A pair of another file with the same rules is not compared again, unless the bound
@@ -11,10 +9,10 @@ import (
 func TestAStoreServesFilesAlike(t *testing.T) {
 	compared := 0
 	result, work := "same", 30
-	store := &Store[string]{Undecided: "undecided"}
+	store := &PairStore[string]{Undecided: "undecided"}
 	of := func(most int, kinds ...int) (string, int) {
 		j := judge(t, "# line\n"+groups(kinds...), 2)
-		m := Memo[string]{Most: most, Store: store, Compare: func(_, _ *robots.Policy, bound int) (string, int) {
+		m := PairMemo[string]{Most: most, Store: store, Compare: func(_, _ *Policy, bound int) (string, int) {
 			compared++
 			return result, work
 		}}
@@ -44,19 +42,19 @@ func TestAStoreServesFilesAlike(t *testing.T) {
 
 // Policies that may compare otherwise have other keys.
 func TestKeysTellPoliciesApart(t *testing.T) {
-	known := make(map[key]*robots.Policy)
+	known := make(map[pairKey]*Policy)
 	for _, name := range []string{"google", "rfc9309", "heritrix", "urllib-2026"} {
-		p, _ := robots.ProfileNamed(name)
+		p, _ := ProfileNamed(name)
 		for _, lenient := range []bool{p.RobotsTxtAllowed, true} {
 			q := *p
 			q.RobotsTxtAllowed = lenient
 			for _, rules := range []string{"", "disallow: /a", "allow: /a", "disallow: /a$", "disallow: /a*", "disallow: /*a", "disallow: /*a$", "disallow: /ab", "disallow: /a\ndisallow: /b", "disallow: /b\ndisallow: /a", "disallow: /%3Aa"} {
-				f := new(robots.File)
+				f := new(File)
 				f.Parse([]byte("user-agent: a\n"+rules), &q)
-				j := robots.NewJudge(&q, []robots.Agent{{Name: "a", Tokens: []string{"a"}}})
+				j := NewJudge(&q, []Agent{{Name: "a", Tokens: []string{"a"}}})
 				j.Load(f)
-				k, _ := keyOf(nil, j.Policy(0), j.Policy(0))
-				if other := known[k]; other != nil && robots.Compare(other, j.Policy(0)).Relation != robots.Equal {
+				k, _ := pairKeyOf(nil, j.Policy(0), j.Policy(0))
+				if other := known[k]; other != nil && Compare(other, j.Policy(0)).Relation != Equal {
 					t.Errorf("%s: %q has the key of other rules", name, rules)
 				}
 				known[k] = j.Policy(0)
@@ -70,18 +68,18 @@ func TestKeysTellPoliciesApart(t *testing.T) {
 
 // A store forgets.
 func TestAStoreIsBounded(t *testing.T) {
-	s := new(Store[int])
+	s := new(PairStore[int])
 	for i := range 5 * storedPairs {
-		s.keep(key{uint64(i)}, outcome[int]{result: i, most: 1})
-		s.find(key{7}, 1)
+		s.keep(pairKey{uint64(i)}, pairOutcome[int]{result: i, most: 1})
+		s.find(pairKey{7}, 1)
 	}
 	if n := len(s.young) + len(s.old); n > 2*storedPairs {
 		t.Errorf("%d pairs", n)
 	}
-	if o, ok := s.find(key{7}, 1); !ok || o.result != 7 {
+	if o, ok := s.find(pairKey{7}, 1); !ok || o.result != 7 {
 		t.Error("what is asked for is forgotten")
 	}
-	if _, ok := s.find(key{8}, 1); ok {
+	if _, ok := s.find(pairKey{8}, 1); ok {
 		t.Error("nothing is forgotten")
 	}
 }
