@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
-
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 )
 
 // Identity is a further name under which an origin is asked for its robots.txt, once,
@@ -71,7 +69,7 @@ func (i *Identity) Validate() error {
 		return errors.New("an identity needs a name")
 	case len(i.Name) > 64 || strings.Trim(i.Name,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "":
-		return fmt.Errorf("the name %q: use at most 64 letters, digits, dots, underscores and hyphens", failure.Clip(i.Name))
+		return fmt.Errorf("the name %q: use at most 64 letters, digits, dots, underscores and hyphens", Clip(i.Name))
 	case i.UserAgent == "":
 		return fmt.Errorf("identity %s has no user agent", i.Name)
 	case len(i.Agent) > maxAgentName || !utf8.ValidString(i.Agent) || strings.ContainsFunc(i.Agent, unicode.IsControl):
@@ -106,7 +104,7 @@ var ours = []string{
 func (h *Header) validate() error {
 	switch name := http.CanonicalHeaderKey(h.Name); {
 	case !httpguts.ValidHeaderFieldName(h.Name):
-		return fmt.Errorf("%q is not the name of a header", failure.Clip(h.Name))
+		return fmt.Errorf("%q is not the name of a header", Clip(h.Name))
 	case slices.Contains(ours, name) || strings.HasPrefix(name, "Proxy-"):
 		return fmt.Errorf("header %s cannot be set", name)
 	case len(h.Value) > MaxHeaderValue:

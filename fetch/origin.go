@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
-
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 )
 
 // Origin is the scheme, host and port that one robots.txt applies to. Host is
@@ -46,13 +44,13 @@ func ParseHost(s string) (string, error) {
 		literal, ok = strings.CutSuffix(literal, "]")
 		addr, err := netip.ParseAddr(literal)
 		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
-			return "", fmt.Errorf("%q is not an IPv6 address", failure.Clip(s))
+			return "", fmt.Errorf("%q is not an IPv6 address", Clip(s))
 		}
 		return addr.String(), nil
 	}
 	if addr, err := netip.ParseAddr(s); err == nil {
 		if addr.Zone() != "" {
-			return "", fmt.Errorf("%q has an IPv6 zone, which is meaningless on other machines", failure.Clip(s))
+			return "", fmt.Errorf("%q has an IPv6 zone, which is meaningless on other machines", Clip(s))
 		}
 		return addr.String(), nil
 	}
@@ -64,7 +62,7 @@ func ParseHost(s string) (string, error) {
 	// No public name ends with a numeric label.
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last != "" && (isDigits(last) || strings.HasPrefix(last, "0x") && isHex(last[2:])) {
-		return "", fmt.Errorf("%q is neither a name nor an IP address", failure.Clip(s))
+		return "", fmt.Errorf("%q is neither a name nor an IP address", Clip(s))
 	}
 	return host, nil
 }
@@ -76,19 +74,19 @@ func plainHost(s string) (string, error) {
 	// Package idna would replace each invalid byte by U+FFFD, and we would ask
 	// another host.
 	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
-		return "", fmt.Errorf("%q is not UTF-8", failure.Clip(s))
+		return "", fmt.Errorf("%q is not UTF-8", Clip(s))
 	}
 	host, err := idnaProfile.ToASCII(strings.TrimSuffix(s, "."))
 	if err != nil {
-		return "", fmt.Errorf("%q is not a host name", failure.Clip(s))
+		return "", fmt.Errorf("%q is not a host name", Clip(s))
 	}
 	for i := 0; i < len(host); i++ {
 		if !hostByte(host[i]) {
-			return "", fmt.Errorf("%q holds %q, which is not allowed in a host name", failure.Clip(s), host[i])
+			return "", fmt.Errorf("%q holds %q, which is not allowed in a host name", Clip(s), host[i])
 		}
 	}
 	if host == "" || strings.HasPrefix(host, ".") || strings.HasSuffix(host, ".") || strings.Contains(host, "..") {
-		return "", fmt.Errorf("%q has an empty label", failure.Clip(s))
+		return "", fmt.Errorf("%q has an empty label", Clip(s))
 	}
 	return host, nil
 }
@@ -154,12 +152,12 @@ func isHex(s string) bool    { return strings.Trim(s, "0123456789abcdefABCDEF") 
 func Parse(s, scheme string) (o Origin, target string, err error) {
 	rest := s
 	if i := strings.IndexByte(s, ':'); i > 0 && slices.Contains(noAuthority, strings.ToLower(s[:i])) {
-		return Origin{}, "", fmt.Errorf("scheme %q %w", failure.Clip(s[:i]), ErrScheme)
+		return Origin{}, "", fmt.Errorf("scheme %q %w", Clip(s[:i]), ErrScheme)
 	}
 	if i := strings.Index(s, "://"); i >= 0 {
 		scheme, rest = strings.ToLower(s[:i]), s[i+3:]
 		if DefaultPort(scheme) == 0 {
-			return Origin{}, "", fmt.Errorf("scheme %q %w", failure.Clip(scheme), ErrScheme)
+			return Origin{}, "", fmt.Errorf("scheme %q %w", Clip(scheme), ErrScheme)
 		}
 	}
 	authority := rest
@@ -173,14 +171,14 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 		}
 	}
 	if strings.ContainsRune(authority, '@') {
-		shown := failure.Clip(WithoutUser(authority))
+		shown := Clip(WithoutUser(authority))
 		if rest == s {
 			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", shown)
 		}
 		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", shown)
 	}
 	if authority == "" {
-		return Origin{}, "", fmt.Errorf("%q names no host", failure.Clip(s))
+		return Origin{}, "", fmt.Errorf("%q names no host", Clip(s))
 	}
 	host, port, err := splitPort(authority)
 	if err != nil {
@@ -220,7 +218,7 @@ func splitPort(authority string) (host string, port uint16, err error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n == 0 {
-		return "", 0, fmt.Errorf("%q has no port between 1 and 65535 after the colon", failure.Clip(authority))
+		return "", 0, fmt.Errorf("%q has no port between 1 and 65535 after the colon", Clip(authority))
 	}
 	return authority[:colon], uint16(n), nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 )
 
 // Partial returns why the body of a 206 with this Content-Range is not the
@@ -24,13 +22,13 @@ func Partial(contentRange string, full bool) (beyond bool, err error) {
 	case contentRange == "":
 		return false, errors.New("a 206 without Content-Range")
 	case !strings.EqualFold(unit, "bytes") || !ok || !isSpan || err1 != nil || err2 != nil:
-		return false, fmt.Errorf("a 206 with an impossible Content-Range %q", failure.Clip(contentRange))
+		return false, fmt.Errorf("a 206 with an impossible Content-Range %q", Clip(contentRange))
 	case from != 0:
 		return false, fmt.Errorf("a 206 that begins at byte %d", from)
 	}
 	size, err := strconv.ParseUint(trimSpace(length), 10, 63)
 	if beyond = err != nil || to+1 != size; beyond && !full {
-		return true, fmt.Errorf("a 206 that ends at byte %d of %q", to, failure.Clip(length))
+		return true, fmt.Errorf("a 206 that ends at byte %d of %q", to, Clip(length))
 	}
 	return beyond, nil
 }

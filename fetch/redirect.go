@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -36,7 +35,7 @@ func Redirect(from, location string) (to Origin, target string, class answer.Err
 		return to, "", answer.ErrorRedirectInvalid, errors.New("redirect to an impossible URL")
 	}
 	if DefaultPort(next.Scheme) == 0 {
-		return to, "", answer.ErrorRedirectUnsupported, fmt.Errorf("redirect to scheme %q", failure.Clip(next.Scheme))
+		return to, "", answer.ErrorRedirectUnsupported, fmt.Errorf("redirect to scheme %q", Clip(next.Scheme))
 	}
 	if next.User != nil {
 		return to, "", answer.ErrorRedirectInvalid, errors.New("redirect to a URL with credentials")

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // errEncoding means that a body is not in its Content-Encoding.
@@ -75,7 +75,7 @@ const encodedExcess = 64 << 10
 func (t *text) again(more bool, err error) io.Reader {
 	switch {
 	case more:
-		err = failure.ErrTooMuch
+		err = fetch.ErrTooMuch
 	case err == nil:
 		err = io.EOF
 	}
@@ -122,7 +122,7 @@ func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err
 		remark = errors.New("body: it is a gzip file, which no content encoding says, and stays packed")
 	}
 	if plain != "" {
-		remark = failure.Remarks(remark,
+		remark = fetch.JoinRemarks(remark,
 			fmt.Errorf("body: it is not in its content encoding %q; the body is text and taken as it is", plain))
 	}
 	_, unknown := codingsOf(encoding)
@@ -135,10 +135,10 @@ func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err
 		return nil, err
 	case ok:
 		taken := fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is",
-			failure.Clip(unknown))
-		return failure.Remarks(remark, taken), nil
+			fetch.Clip(unknown))
+		return fetch.JoinRemarks(remark, taken), nil
 	}
-	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, failure.Clip(unknown))
+	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, fetch.Clip(unknown))
 }
 
 const gzipMagic = "\x1f\x8b\x08"
@@ -340,8 +340,8 @@ func (d decoding) Read(p []byte) (int, error) {
 }
 
 func decodeError(err error) error {
-	if errors.Is(err, failure.ErrTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		failure.IsNetwork(err) {
+	if errors.Is(err, fetch.ErrTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		fetch.IsNetwork(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errEncoding, err)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 )
@@ -86,9 +85,9 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
 				case slices.Contains(got.seen, at.String()+target):
-					fail = failure.New(answer.ErrorRedirectLoop, "redirected to a URL of the same chain")
+					fail = fetch.NewFailure(answer.ErrorRedirectLoop, "redirected to a URL of the same chain")
 				case len(got.Hops) > limit:
-					fail = failure.New(answer.ErrorRedirectLimit, "redirected more than %d times", limit)
+					fail = fetch.NewFailure(answer.ErrorRedirectLimit, "redirected more than %d times", limit)
 				case r.may != nil && !r.may(at, target):
 					return got
 				default:
@@ -105,13 +104,13 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 
 // follow resolves location, the redirect that the URL from gives. It checks that the
 // origin at, which gave it, may lead there in a chain that began at the origin asked.
-func follow(from, location string, asked, at fetch.Origin) (to fetch.Origin, target string, fail *failure.Failure) {
+func follow(from, location string, asked, at fetch.Origin) (to fetch.Origin, target string, fail *fetch.Failure) {
 	to, target, class, err := fetch.Redirect(from, location)
 	switch {
 	case err != nil:
-		fail = &failure.Failure{Class: class, Err: err}
+		fail = &fetch.Failure{Class: class, Err: err}
 	case isPortRefused(to, asked, at):
-		fail = failure.New(answer.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
+		fail = fetch.NewFailure(answer.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
 	}
 	return to, target, fail
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -34,14 +33,14 @@ func (lease *Lease) beginning(b *budget, conn net.Conn, resp *response) []byte {
 
 // errorPage reads the body of an error for a program that takes it for the file, or for the
 // price that may stand in it. One that does not come in whole is not kept: the status stands without it.
-func (lease *Lease) errorPage(resp *response, below *weighed, in *bounded, a *received) *failure.Failure {
+func (lease *Lease) errorPage(resp *response, below *weighed, in *bounded, a *received) *fetch.Failure {
 	config := &lease.client.config
 	in.left = int64(lease.maxBody())*8 + 64<<10
 	below.body = true
 	_, err := lease.readBody(resp, strings.Clone(resp.header.Get("Content-Encoding")), below.paused, a)
 	page, e := a.body.beginning()
 	for _, err := range []error{err, e} {
-		if ours, ok := errors.AsType[*failure.Failure](err); ok {
+		if ours, ok := errors.AsType[*fetch.Failure](err); ok {
 			return ours
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -25,11 +24,11 @@ const maxTries = 3
 // before it is dialled. connect holds the places of o's domain and address
 // until release is called.
 func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Conn, release func(),
-	fail *failure.Failure) {
+	fail *fetch.Failure) {
 	c := lease.client
 	domain := fetch.DomainOf(o.Host)
 	if err := lease.acquire(lease.ctx, b, c.politeness.domains, domain); err != nil {
-		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
+		return nil, nil, fetch.FailureOf(lease.ctx, fetch.Connecting, err)
 	}
 	conn, leave, fail := lease.reach(b, o, a)
 	if fail != nil {
@@ -39,7 +38,7 @@ func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Co
 	return conn, func() { leave(); c.politeness.domains.release(domain) }, nil
 }
 
-func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, func(), *failure.Failure) {
+func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, func(), *fetch.Failure) {
 	c := lease.client
 	literal, isLiteral := literalOf(o.Host)
 	switch {
@@ -53,7 +52,7 @@ func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, fun
 	}
 	addrs := []netip.Addr{literal}
 	if !isLiteral {
-		var fail *failure.Failure
+		var fail *fetch.Failure
 		began := time.Now()
 		c.uplink.Waiting(1)
 		var waited time.Duration
@@ -67,7 +66,7 @@ func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, fun
 			return nil, nil, fail
 		}
 	}
-	fail := failure.New(answer.ErrorDNSNoAddress, "resolve %s: no addresses", o.Host)
+	fail := fetch.NewFailure(answer.ErrorDNSNoAddress, "resolve %s: no addresses", o.Host)
 	tries := 0
 	for _, addr := range addrs {
 		addr = addr.Unmap()
@@ -103,12 +102,12 @@ func literalOf(host string) (addr netip.Addr, ok bool) {
 	return addr, err == nil
 }
 
-func blocked(addr netip.Addr) *failure.Failure {
-	return failure.New(answer.ErrorAddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
+func blocked(addr netip.Addr) *fetch.Failure {
+	return fetch.NewFailure(answer.ErrorAddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
 }
 
 // dial opens one connection, with a place under the politeness key.
-func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *received) (net.Conn, func(), *failure.Failure) {
+func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *received) (net.Conn, func(), *fetch.Failure) {
 	return lease.open(b, to.String(), key, to, a)
 }
 
@@ -119,13 +118,13 @@ const proxyTimeout = 10 * time.Second
 
 // dialProxy connects to the proxy, which resolves the host itself. The guard
 // then sees no address; the proxy's own address is the user's choice.
-func (lease *Lease) dialProxy(b *budget, o fetch.Origin, a *received) (net.Conn, func(), *failure.Failure) {
+func (lease *Lease) dialProxy(b *budget, o fetch.Origin, a *received) (net.Conn, func(), *fetch.Failure) {
 	if o.Scheme == "ftp" {
-		return nil, nil, failure.New(answer.ErrorConnectFailure, "connect: ftp does not go through a proxy")
+		return nil, nil, fetch.NewFailure(answer.ErrorConnectFailure, "connect: ftp does not go through a proxy")
 	}
 	conn, release, fail := lease.open(b, proxyAddress(lease.client.config.Proxy), o.Host, netip.AddrPort{}, a)
 	if fail != nil && fail.Class != answer.ErrorCanceled && fail.Local == nil {
-		fail = failure.Ours(fail.Class, "connect to the proxy: %w", fail.Err)
+		fail = fetch.OurFailure(fail.Class, "connect to the proxy: %w", fail.Err)
 	}
 	return conn, release, fail
 }
@@ -141,19 +140,19 @@ func proxyAddress(proxy *url.URL) string {
 // open dials once a connection under key is free and the limits on requests per
 // second allow one more. remote is the host's address, invalid if to is a proxy.
 func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(),
-	*failure.Failure) {
+	*fetch.Failure) {
 	c := lease.client
 	if err := lease.acquire(lease.ctx, b, c.politeness.addresses, key); err != nil {
-		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
+		return nil, nil, fetch.FailureOf(lease.ctx, fetch.Connecting, err)
 	}
 	release := func() { c.politeness.addresses.release(key) }
 	if err := lease.keepPace(b); err != nil {
 		release()
-		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
+		return nil, nil, fetch.FailureOf(lease.ctx, fetch.Connecting, err)
 	}
 	if err := lease.ctx.Err(); err != nil {
 		release()
-		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
+		return nil, nil, fetch.FailureOf(lease.ctx, fetch.Connecting, err)
 	}
 	lease.ctx = lease.onceBegun
 	c.uplink.Waiting(1)
@@ -173,9 +172,9 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *re
 			a.times.Connect = since(began)
 			return conn, release, nil
 		}
-		fail := failure.Of(lease.ctx, failure.Connecting, err)
-		if failure.IsRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
-			fail = failure.New(answer.ErrorNoRoute, "connect: this machine has no route to %s", remote.Addr())
+		fail := fetch.FailureOf(lease.ctx, fetch.Connecting, err)
+		if fetch.IsRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
+			fail = fetch.NewFailure(answer.ErrorNoRoute, "connect: this machine has no route to %s", remote.Addr())
 		}
 		if fail.Local == nil || waited >= maxLocalWait {
 			release()
@@ -204,17 +203,17 @@ const (
 func (c *Client) hasRoute(to netip.AddrPort) bool {
 	conn, err := c.dialer.Dial("udp", to.String())
 	if err != nil {
-		return !failure.IsRoute(err)
+		return !fetch.IsRoute(err)
 	}
 	conn.Close()
 	return true
 }
 
 // tunnel opens a tunnel to o through the proxy.
-func (c *Client) tunnel(ctx context.Context, conn net.Conn, o fetch.Origin) *failure.Failure {
+func (c *Client) tunnel(ctx context.Context, conn net.Conn, o fetch.Origin) *fetch.Failure {
 	status, fail := c.askTunnel(ctx, conn, o)
 	if fail == nil && status/100 != 2 {
-		fail = failure.New(answer.ErrorConnectFailure, "connect: the proxy answers %d", status)
+		fail = fetch.NewFailure(answer.ErrorConnectFailure, "connect: the proxy answers %d", status)
 		if status == http.StatusProxyAuthRequired {
 			fail.Local = fail.Err
 		}
@@ -224,17 +223,17 @@ func (c *Client) tunnel(ctx context.Context, conn net.Conn, o fetch.Origin) *fai
 
 // askTunnel asks the proxy for a tunnel to o (RFC 9110 section 9.3.6) and
 // returns the status of its answer.
-func (c *Client) askTunnel(ctx context.Context, conn net.Conn, o fetch.Origin) (status int, fail *failure.Failure) {
+func (c *Client) askTunnel(ctx context.Context, conn net.Conn, o fetch.Origin) (status int, fail *fetch.Failure) {
 	to := net.JoinHostPort(o.Host, strconv.Itoa(int(o.Port)))
 	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth +
 		"\r\n")); err != nil {
-		return 0, failure.Of(ctx, failure.Connecting, err)
+		return 0, fetch.FailureOf(ctx, fetch.Connecting, err)
 	}
 	// Read one byte at a time, to read nothing after the header.
 	in := &bounded{Conn: conn, left: maxHeader}
 	resp, err := http.ReadResponse(bufio.NewReaderSize(oneByte{in}, 16), connectRequest)
 	if err != nil {
-		return 0, failure.Of(ctx, failure.Connecting, err)
+		return 0, fetch.FailureOf(ctx, fetch.Connecting, err)
 	}
 	return resp.StatusCode, nil
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/jlaffaye/ftp"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -40,7 +39,7 @@ const (
 // the reply that ended the exchange. It stays 0 if the connection ended first,
 // whatever preliminary replies (1yz, 3yz) had come. The first byte is that of
 // the greeting.
-func (lease *Lease) getFTP(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+func (lease *Lease) getFTP(b *budget, o fetch.Origin, target string) (received, *fetch.Failure) {
 	var a received
 	path, fail := pathFTP(target)
 	if fail != nil {
@@ -54,7 +53,7 @@ func (lease *Lease) getFTP(b *budget, o fetch.Origin, target string) (received, 
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
-	fail = lease.converse(b, conn, path, &a, func(port uint16) (net.Conn, *failure.Failure) {
+	fail = lease.converse(b, conn, path, &a, func(port uint16) (net.Conn, *fetch.Failure) {
 		return c.dialData(ctx, b.deadline, netip.AddrPortFrom(a.remote.Addr(), port))
 	})
 	return a, fail
@@ -63,12 +62,12 @@ func (lease *Lease) getFTP(b *budget, o fetch.Origin, target string) (received, 
 // converse logs in and retrieves the file at path. dialData opens the data
 // connection to the port that the server names.
 func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received,
-	dialData func(port uint16) (net.Conn, *failure.Failure)) *failure.Failure {
+	dialData func(port uint16) (net.Conn, *fetch.Failure)) *fetch.Failure {
 	ctx := lease.ctx
 	began := time.Now()
 	in := newControl(lease.record(conn, pausing(ctx, b, conn)))
 	if _, err := in.r.Peek(1); err != nil {
-		return failure.Of(ctx, failure.Waiting, err)
+		return fetch.FailureOf(ctx, fetch.Waiting, err)
 	}
 	a.times.FirstByte = since(began)
 
@@ -101,7 +100,7 @@ func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received,
 		defer expire(ctx, data, b.deadline)()
 	}
 	if err != nil {
-		var fail *failure.Failure
+		var fail *fetch.Failure
 		a.status, fail = in.ended(ctx, err)
 		return fail
 	}
@@ -110,7 +109,7 @@ func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received,
 
 // transfer reads the file and the reply that confirms its end.
 func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration),
-	a *received) *failure.Failure {
+	a *received) *fetch.Failure {
 	ctx := lease.ctx
 	a.body = lease.text(4095, paused)
 	var err error
@@ -121,18 +120,18 @@ func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.D
 		return nil
 	}
 	if err != nil {
-		return failure.Of(ctx, failure.Reading, err)
+		return fetch.FailureOf(ctx, fetch.Reading, err)
 	}
 	file.Close() // reads the reply; in has recorded it
 	switch {
 	case errors.Is(in.err, io.EOF):
-		return failure.New(answer.ErrorTruncatedBody, "body: closed before the reply that ends the transfer")
+		return fetch.NewFailure(answer.ErrorTruncatedBody, "body: closed before the reply that ends the transfer")
 	case in.err != nil:
-		return failure.Of(ctx, failure.Waiting, in.err)
+		return fetch.FailureOf(ctx, fetch.Waiting, in.err)
 	}
 	a.status = in.reply
 	if a.status/100 != 2 {
-		return failure.New(answer.ErrorTruncatedBody, "body: the transfer ended with reply %d", a.status)
+		return fetch.NewFailure(answer.ErrorTruncatedBody, "body: the transfer ended with reply %d", a.status)
 	}
 	return nil
 }
@@ -151,25 +150,25 @@ func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err err
 // data connection always goes to the address of the control connection. To
 // connect to another one would be a request on the server's behalf (RFC 2577,
 // the bounce attack), past the guard.
-func dataPort(named string) (uint16, *failure.Failure) {
+func dataPort(named string) (uint16, *fetch.Failure) {
 	_, text, err := net.SplitHostPort(named)
 	if err != nil {
 		return 0, errNotFTP
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port < minDataPort {
-		return 0, failure.New(answer.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
+		return 0, fetch.NewFailure(answer.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
 	}
 	return uint16(port), nil
 }
 
-func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, *failure.Failure) {
+func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, *fetch.Failure) {
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	conn, err := c.dialer.DialContext(bounded, "tcp", to.String())
 	if err != nil {
-		fail := failure.Of(ctx, failure.Connecting, err)
-		return nil, &failure.Failure{Class: fail.Class, Err: fmt.Errorf("data connection: %w", fail.Err), Local: fail.Local}
+		fail := fetch.FailureOf(ctx, fetch.Connecting, err)
+		return nil, &fetch.Failure{Class: fail.Class, Err: fmt.Errorf("data connection: %w", fail.Err), Local: fail.Local}
 	}
 	return conn, nil
 }
@@ -184,10 +183,10 @@ func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func()
 // pathFTP returns the name to retrieve: relative to the login directory (RFC
 // 1738 section 3.2.2), and without bytes that would end the command and begin
 // another.
-func pathFTP(target string) (string, *failure.Failure) {
+func pathFTP(target string) (string, *fetch.Failure) {
 	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
 	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
-		return "", failure.New(answer.ErrorRedirectInvalid, "the path is not a file name that FTP can request")
+		return "", fetch.NewFailure(answer.ErrorRedirectInvalid, "the path is not a file name that FTP can request")
 	}
 	return path, nil
 }
@@ -203,7 +202,7 @@ func (got *heard) retriedFTP() bool {
 }
 
 // errNotFTP contains no text of the server, unlike the library's errors.
-var errNotFTP = failure.New(answer.ErrorProtocol, "header: the answer is not FTP")
+var errNotFTP = fetch.NewFailure(answer.ErrorProtocol, "header: the answer is not FTP")
 
 // control is a control connection. It hands the library one line per Read and
 // none in advance, so that reply is always the last reply that the library has
@@ -232,7 +231,7 @@ func (c *control) Read(p []byte) (int, error) {
 	if len(c.line) == 0 {
 		line, err := c.r.ReadSlice('\n')
 		if err == bufio.ErrBufferFull {
-			err = failure.ErrTooMuch
+			err = fetch.ErrTooMuch
 		}
 		if err == nil && !c.note(line) {
 			err = errNotFTP // the library would take "SSH-2.0" for a reply of several lines
@@ -285,21 +284,21 @@ func (c *control) note(line []byte) bool {
 // ended returns the outcome of a session without a transfer: the last reply as
 // the status, or a failure, or both. Only after RETR is a 550 about the file: vsftpd
 // refuses PASV, EPSV and TYPE with it if it is told to, proftpd USER without TLS.
-func (c *control) ended(ctx context.Context, err error) (status int, fail *failure.Failure) {
+func (c *control) ended(ctx context.Context, err error) (status int, fail *fetch.Failure) {
 	switch {
 	case errors.As(err, &fail):
 		return 0, fail
 	// A server that shuts down answers any command with 421 (RFC 959 section
 	// 5.4) and may then hang up.
-	case (c.err != nil || failure.IsNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
-		return 0, failure.Of(ctx, failure.Waiting, err)
+	case (c.err != nil || fetch.IsNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
+		return 0, fetch.FailureOf(ctx, fetch.Waiting, err)
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
-		return 0, failure.New(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
+		return 0, fetch.NewFailure(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
 	case c.reply == ftp.StatusFileUnavailable && string(c.verb) != "RETR":
-		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply,
+		return c.reply, fetch.NewFailure(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply,
 			cmp.Or(string(c.verb), "nothing"))
 	case c.reply == ftp.StatusNotLoggedIn && c.full:
-		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d of a server that is full", c.reply)
+		return c.reply, fetch.NewFailure(answer.ErrorFTPRefused, "header: reply %d of a server that is full", c.reply)
 	}
 	return c.reply, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 )
 
 // recorded is a connection to a server that sends fixed bytes, whatever it
@@ -179,7 +178,7 @@ func FuzzFTP(f *testing.F) {
 		var a received
 		lease := &Lease{client: c, ctx: context.Background()}
 		defer lease.settle()
-		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure.Failure) {
+		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *fetch.Failure) {
 			if port < minDataPort {
 				t.Fatalf("a data connection to port %d", port)
 			}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
-	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/consent"
@@ -51,7 +49,7 @@ type received struct {
 }
 
 // asProof returns what the request may prove of this machine's connection.
-func (a *received) asProof(fail *failure.Failure) outage.Exchange {
+func (a *received) asProof(fail *fetch.Failure) outage.Exchange {
 	x := outage.Exchange{Status: a.status, Looked: a.looked, Dialed: a.dialed, Remote: a.remote.Addr()}
 	if fail != nil {
 		x.Class = fail.Class
@@ -67,7 +65,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, failure.ErrTooMuch
+		return 0, fetch.ErrTooMuch
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]
@@ -83,7 +81,7 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 // b bounds the handshake, the request and the answer. It is read only after
 // connect, whose waits for the politeness limits move it; waits for memory or
 // the disk move it again (see paused).
-func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *fetch.Failure) {
 	var a received
 	conn, release, fail := lease.connect(b, o, &a)
 	if fail != nil {
@@ -102,7 +100,7 @@ func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *fa
 		if o.Scheme == "http" {
 			fail := lease.exchange(b, in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
-				fail = failure.Ours(answer.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
+				fail = fetch.OurFailure(answer.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
 			}
 			return a, fail
 		}
@@ -114,7 +112,7 @@ func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *fa
 		began := time.Now()
 		secure := tls.Client(conn, c.tlsConfig(o.Host))
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return a, failure.Of(ctx, failure.Handshake, err)
+			return a, fetch.FailureOf(ctx, fetch.Handshake, err)
 		}
 		a.times.TLS = since(began)
 		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
@@ -126,7 +124,7 @@ func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *fa
 // exchange sends the request, with the extra headers, and reads the answer.
 // below is conn or the connection under its TLS.
 func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.Origin, target, headers string,
-	a *received) *failure.Failure {
+	a *received) *fetch.Failure {
 	c := lease.client
 	conn = lease.record(conn, below.paused)
 	began := time.Now()
@@ -141,10 +139,10 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.O
 	request = append(request, "\r\n"...)
 	if _, err := conn.Write(request); err != nil {
 		// A peer that hung up may have said why, such as that it wants a certificate.
-		if _, why := conn.Read(make([]byte, 1)); failure.IsAlert(why) {
+		if _, why := conn.Read(make([]byte, 1)); fetch.IsAlert(why) {
 			err = why
 		}
-		return failure.Of(lease.ctx, failure.Waiting, err)
+		return fetch.FailureOf(lease.ctx, fetch.Waiting, err)
 	}
 	return lease.receive(b, below, conn, began, a)
 }
@@ -158,21 +156,21 @@ func (lease *Lease) method() string {
 }
 
 // receive reads the answer to a request that was sent at a time.
-func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *received) *failure.Failure {
+func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *received) *fetch.Failure {
 	c, ctx := lease.client, lease.ctx
 	in := &bounded{Conn: conn, left: maxHeader}
 	r := readers.Get().(*bufio.Reader)
 	r.Reset(in)
 	defer func() { r.Reset(nil); readers.Put(r) }()
 	if _, err := r.Peek(1); err != nil {
-		return failure.Of(ctx, failure.Waiting, err)
+		return fetch.FailureOf(ctx, fetch.Waiting, err)
 	}
 	a.times.FirstByte = since(began)
-	if start, err := r.Peek(len(head.Magic) + 1); !head.IsAnswer(start) {
+	if start, err := r.Peek(len(HeadMagic) + 1); !IsAnswer(start) {
 		if err != nil {
-			return failure.Of(ctx, failure.Waiting, err)
+			return fetch.FailureOf(ctx, fetch.Waiting, err)
 		}
-		return failure.New(answer.ErrorProtocol, "header: the answer is not HTTP/1")
+		return fetch.NewFailure(answer.ErrorProtocol, "header: the answer is not HTTP/1")
 	}
 
 	resp, err := readResponse(r)
@@ -187,7 +185,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		resp, err = readResponse(r)
 	}
 	if err != nil {
-		return failure.Of(ctx, failure.Waiting, err)
+		return fetch.FailureOf(ctx, fetch.Waiting, err)
 	}
 	a.status, a.http, a.remark = resp.Status, resp.Version, resp.Remark()
 	a.headers, a.cdn = keep(resp.header), c.config.CDNs.Find(resp.header.Values)
@@ -219,7 +217,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	}
 	if resp.framing != nil {
 		a.body = lease.text(0, below.paused)
-		return failure.New(answer.ErrorProtocol, "%w", resp.framing)
+		return fetch.NewFailure(answer.ErrorProtocol, "%w", resp.framing)
 	}
 	header := challengeHeaders(c.config.Challenges, resp.header)
 	// The wire form may be larger than the decoded body: a chunk of one byte
@@ -230,30 +228,30 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	in.left = int64(lease.maxBody())*8 + 64<<10
 	below.body = true
 	remark, err := lease.readBody(resp, encodings, below.paused, a)
-	a.remark = failure.Remarks(a.remark, remark)
+	a.remark = fetch.JoinRemarks(a.remark, remark)
 	var page []byte
 	if err == nil {
 		if page, err = a.body.beginning(); err == nil {
 			a.challenge = c.config.Challenges.Find(resp.Status, header.Values, page)
 		}
 	}
-	if ours, ok := errors.AsType[*failure.Failure](err); ok { // of our disk
+	if ours, ok := errors.AsType[*fetch.Failure](err); ok { // of our disk
 		return ours
 	}
 	switch {
 	case err == nil && resp.Status == http.StatusPartialContent:
 		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == lease.maxBody())
 		if err != nil {
-			return failure.New(answer.ErrorTruncatedBody, "body: %w", err)
+			return fetch.NewFailure(answer.ErrorTruncatedBody, "body: %w", err)
 		}
 		a.truncated = a.truncated || beyond
 		return nil
 	case err == nil:
 		return nil
 	case IsUndecodable(err):
-		return failure.New(answer.ErrorUndecodableBody, "body: %w", err)
+		return fetch.NewFailure(answer.ErrorUndecodableBody, "body: %w", err)
 	}
-	return failure.Of(ctx, failure.Reading, err)
+	return fetch.FailureOf(ctx, fetch.Reading, err)
 }
 
 // ending is a body that notes its end in a recording.

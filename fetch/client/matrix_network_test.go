@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -150,7 +149,7 @@ func fullBacklog(t *testing.T, s *scene) {
 	s.ConnectTo = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(name.(*syscall.SockaddrInet4).Port))
 	for range 16 {
 		c, err := net.DialTimeout("tcp", s.ConnectTo.String(), 300*time.Millisecond)
-		if failure.IsTimeout(err) {
+		if fetch.IsTimeout(err) {
 			return
 		}
 		if err != nil {

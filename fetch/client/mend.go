@@ -10,16 +10,15 @@ import (
 	"net/textproto"
 	"strings"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
-	"github.com/robocensus/robocensus/fetch/internal/head"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
-// response is an answer whose header was read. Package head says which are accepted.
+// response is an answer whose header was read. [Head] says which are accepted.
 type response struct {
-	head.Head
+	Head
 	header http.Header // nil of a 1xx
-	head.Framing
+	Framing
 	framing error // why the end of the body is a guess
 	body    io.Reader
 }
@@ -35,12 +34,12 @@ func readResponse(r *bufio.Reader) (*response, error) {
 		if err != nil && err != bufio.ErrBufferFull {
 			return nil, err
 		}
-		end = head.End(text, max(len(text)-len(line)-2, 0))
+		end = HeadEnd(text, max(len(text)-len(line)-2, 0))
 	}
 	resp := new(response)
 	resp.Parse(text)
 	if resp.Status == 0 {
-		return nil, failure.New(answer.ErrorProtocol, "header: the status line is malformed")
+		return nil, fetch.NewFailure(answer.ErrorProtocol, "header: the status line is malformed")
 	}
 	if resp.isInterim() {
 		return resp, nil
@@ -73,11 +72,11 @@ func (resp *response) isInterim() bool {
 
 // startsChunk reports whether the next line is that of a chunk.
 func startsChunk(r *bufio.Reader) bool {
-	for n := 1; n <= head.MaxChunkLine; {
+	for n := 1; n <= MaxChunkLine; {
 		_, err := r.Peek(n)
 		line, _ := r.Peek(r.Buffered())
 		if err != nil || bytes.IndexByte(line, '\n') >= 0 {
-			return head.IsChunk(line)
+			return IsChunk(line)
 		}
 		n = len(line) + 1
 	}

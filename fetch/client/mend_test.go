@@ -12,7 +12,7 @@ import (
 )
 
 // TestHowStrictAnswersAreRead has a row for each entry in the lists of
-// package head.
+// [Head].
 func TestHowStrictAnswersAreRead(t *testing.T) {
 	const control, token = "control character", "no name of a field"
 	for _, row := range []struct {

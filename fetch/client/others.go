@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -35,8 +34,8 @@ type others struct {
 type told struct {
 	key string
 	fetch.Exchange
-	fail  *failure.Failure // of a request that failed
-	until time.Time        // of an origin that wants to be left alone: when it no longer does
+	fail  *fetch.Failure // of a request that failed
+	until time.Time      // of an origin that wants to be left alone: when it no longer does
 }
 
 // Bounds of what is kept of answers. What is dropped is asked for again.
@@ -136,7 +135,7 @@ func (t *turn) end() {
 
 // askInTurn asks for the target of an origin, or takes what it has told another host. Where the
 // robots.txt of a host is redirected to, it is asked at once, as by all that do not ask for more.
-func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string) (a received, fail *failure.Failure) {
+func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string) (a received, fail *fetch.Failure) {
 	s := lease.client.others
 	isFile := lease.question == nil && !lease.meets
 	if s == nil || lease.find != nil || o.Scheme == "ftp" || isFile && t.asked {
@@ -170,7 +169,7 @@ func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string)
 	x, err := lease.copied()
 	switch {
 	case err != nil:
-		return a, &failure.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
+		return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
 	case fail == nil:
 		lease.share(&told{key: key, Exchange: x})
 	case fail.Class != answer.ErrorCanceled && fail.Local == nil:
@@ -180,19 +179,19 @@ func (lease *Lease) askInTurn(t *turn, b *budget, o fetch.Origin, target string)
 }
 
 // takeURL takes the place of a URL, or what its origin has told another host: then it is over.
-func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a received, fail *failure.Failure,
+func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a received, fail *fetch.Failure,
 	isOver bool) {
 	s := lease.client.others
 	known := s.find(key)
 	if known == nil {
 		err := lease.acquire(ctx, b, s.urls, key)
 		if err != nil && lease.ctx.Err() != nil {
-			return a, failure.Of(lease.ctx, failure.Waiting, err), true
+			return a, fetch.FailureOf(lease.ctx, fetch.Waiting, err), true
 		}
 		if known = s.find(key); err == nil {
 			lease.sharing = key
 		} else if known == nil {
-			return received{retold: true}, failure.New(answer.ErrorTimeout, "what is asked for another host has not come"), true
+			return received{retold: true}, fetch.NewFailure(answer.ErrorTimeout, "what is asked for another host has not come"), true
 		}
 	}
 	if known == nil {
@@ -205,7 +204,7 @@ func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a recei
 
 // take takes the place of an origin. It is over if that takes too long, or the origin wants to be
 // left alone.
-func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) (a received, fail *failure.Failure,
+func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) (a received, fail *fetch.Failure,
 	isOver bool) {
 	s := t.lease.client.others
 	err := t.lease.acquire(ctx, b, s.turns, o.String())
@@ -216,7 +215,7 @@ func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) 
 	case err == nil:
 		s.turns.release(o.String())
 	case t.lease.ctx.Err() != nil:
-		return a, failure.Of(t.lease.ctx, failure.Connecting, err), true
+		return a, fetch.FailureOf(t.lease.ctx, fetch.Connecting, err), true
 	}
 	t.lease.share(nil)
 	return received{spared: true}, nil, true
@@ -235,7 +234,7 @@ func (lease *Lease) share(t *told) {
 }
 
 // retell receives an answer once more, and records it as if it had come.
-func (lease *Lease) retell(t *told) (a received, fail *failure.Failure) {
+func (lease *Lease) retell(t *told) (a received, fail *fetch.Failure) {
 	if len(t.Received) > 0 {
 		fail = lease.receive(new(budget), new(weighed), &playback{r: bytes.NewReader(t.Received)}, time.Now(), &a)
 	}
@@ -255,7 +254,7 @@ func (lease *Lease) retell(t *told) (a received, fail *failure.Failure) {
 	}{{t.Sent, &x.sent}, {t.Received, &x.received}} {
 		part.to.from = lease.tape.size()
 		if _, err := lease.tape.Write(part.bytes); err != nil {
-			return a, &failure.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
+			return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
 		}
 		part.to.to = lease.tape.size()
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -28,7 +27,7 @@ var noText = span{-1, -1}
 
 // ask requests target of o by the scheme of o, and records the exchange if the client is
 // configured to.
-func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fetch.Failure) {
 	if lease.find != nil {
 		return lease.recall(o, target)
 	}
@@ -79,16 +78,16 @@ func (lease *Lease) begin(url string) *recording {
 }
 
 // recordFile records the file of an answer over FTP.
-func (lease *Lease) recordFile(x *recording, a *received) *failure.Failure {
+func (lease *Lease) recordFile(x *recording, a *received) *fetch.Failure {
 	x.received = span{lease.tape.size(), lease.tape.size()}
 	_, err := io.Copy(lease.tape, a.body.reader())
 	x.received.to, x.whole = lease.tape.size(), !a.truncated
-	ours, _ := errors.AsType[*failure.Failure](err)
+	ours, _ := errors.AsType[*fetch.Failure](err)
 	return ours
 }
 
 // cut returns the value of Cut.
-func (x *recording) cut(a *received, fail *failure.Failure) string {
+func (x *recording) cut(a *received, fail *fetch.Failure) string {
 	switch {
 	case x.whole || x.received.to == x.received.from:
 		return ""

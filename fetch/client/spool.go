@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -94,7 +94,7 @@ func (s *spool) block() (at int64, err error) {
 }
 
 func spoolError(err error) error {
-	return failure.Ours(answer.ErrorCanceled, "spool an answer to disk: %w", err)
+	return fetch.OurFailure(answer.ErrorCanceled, "spool an answer to disk: %w", err)
 }
 
 // text is a body, or its encoded form, while it is read.
@@ -145,7 +145,7 @@ func (t *text) fill(r io.Reader, limit int) (truncated bool, err error) {
 		switch {
 		case err == io.EOF:
 			return false, nil
-		case errors.Is(err, failure.ErrTooMuch):
+		case errors.Is(err, fetch.ErrTooMuch):
 			return true, nil
 		case err != nil:
 			return false, err

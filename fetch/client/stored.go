@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -58,13 +57,13 @@ func (a *Archive) Complete(ctx context.Context, c *fetch.Capture, find Find) err
 }
 
 // recall finds the answer of a URL among stored ones.
-func (lease *Lease) recall(o fetch.Origin, target string) (a received, fail *failure.Failure) {
+func (lease *Lease) recall(o fetch.Origin, target string) (a received, fail *fetch.Failure) {
 	found, err := lease.find(lease.ctx, o.String()+target, lease.near, func(date time.Time, stored io.Reader) {
 		fail = lease.receive(new(budget), new(weighed), &playback{r: stored}, time.Now(), &a)
 		a.date, a.times = date, fetch.Times{}
 	})
 	if err != nil {
-		return a, &failure.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
+		return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}
 	}
 	a.missing = !found
 	return a, fail

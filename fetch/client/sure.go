@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -49,7 +48,7 @@ func (c *Client) probeHost(ctx context.Context, o fetch.Origin) (p outage.Proof)
 		addrs[0] = literal
 		if !ok {
 			p.Looked = time.Now()
-			var fail *failure.Failure
+			var fail *fetch.Failure
 			if addrs, fail = c.names.Probe(ctx, o.Host); fail != nil {
 				p.Dialed, p.Proved, p.Local = p.Looked, fail.Class.IsNoHost(), fail.Local != nil
 				return p
@@ -74,7 +73,7 @@ func (c *Client) probeHost(ctx context.Context, o fetch.Origin) (p outage.Proof)
 			p.Proved, p.Local = true, false
 			return p
 		}
-		p.Local = p.Local || failure.IsLocal(err)
+		p.Local = p.Local || fetch.IsLocal(err)
 	}
 	return p
 }
@@ -88,7 +87,7 @@ func (c *Client) probeByProxy(ctx context.Context, o fetch.Origin) (p outage.Pro
 	p.Dialed = time.Now()
 	conn, err := c.dialer.DialContext(ctx, "tcp", proxyAddress(c.config.Proxy))
 	if err != nil {
-		p.Local = failure.IsLocal(err)
+		p.Local = fetch.IsLocal(err)
 		return p
 	}
 	defer conn.Close()

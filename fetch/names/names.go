@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -39,7 +38,7 @@ type lookup struct {
 	asked chan struct{} // closed when it has a place
 	done  chan struct{}
 	addrs []netip.Addr
-	fail  *failure.Failure
+	fail  *fetch.Failure
 }
 
 // New returns names that it asks of resolvers, or of the system's if there are none:
@@ -52,7 +51,7 @@ func New(resolvers []netip.AddrPort, perResolver int, dialer *net.Dialer) *Names
 // Addresses returns the addresses of host. took is nil if no look-up was made. waited is
 // the time without a place for a question, which moves the deadline.
 func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr,
-	took *time.Duration, waited time.Duration, fail *failure.Failure) {
+	took *time.Duration, waited time.Duration, fail *fetch.Failure) {
 	for {
 		l, ours := n.find(host)
 		began := time.Now()
@@ -70,7 +69,7 @@ func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) 
 		case <-l.asked:
 		case <-l.done:
 		case <-ctx.Done():
-			return nil, nil, waited, failure.OfLookUp(ctx, host, ctx.Err())
+			return nil, nil, waited, fetch.LookUpFailure(ctx, host, ctx.Err())
 		}
 		waited += time.Since(began)
 		late := time.NewTimer(time.Until(deadline.Add(waited)))
@@ -83,16 +82,16 @@ func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) 
 			return l.addrs, nil, waited, l.fail
 		case <-ctx.Done():
 			late.Stop()
-			return nil, nil, waited, failure.OfLookUp(ctx, host, ctx.Err())
+			return nil, nil, waited, fetch.LookUpFailure(ctx, host, ctx.Err())
 		case <-late.C:
-			return nil, nil, waited, failure.OfLookUp(ctx, host, context.DeadlineExceeded)
+			return nil, nil, waited, fetch.LookUpFailure(ctx, host, context.DeadlineExceeded)
 		}
 	}
 }
 
 // Probe asks for the addresses of host whatever is known, and without a place for a
 // question.
-func (n *Names) Probe(ctx context.Context, host string) (addrs []netip.Addr, fail *failure.Failure) {
+func (n *Names) Probe(ctx context.Context, host string) (addrs []netip.Addr, fail *fetch.Failure) {
 	deadline, _ := ctx.Deadline()
 	addrs, _, fail = n.look(ctx, host, deadline, true, func() {})
 	return addrs, fail
@@ -100,9 +99,9 @@ func (n *Names) Probe(ctx context.Context, host string) (addrs []netip.Addr, fai
 
 // look asks the resolvers; see [resolvers.look].
 func (n *Names) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (
-	addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
+	addrs []netip.Addr, waited time.Duration, fail *fetch.Failure) {
 	if !fetch.IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, 0, failure.New(answer.ErrorDNSFailure,
+		return nil, 0, fetch.NewFailure(answer.ErrorDNSFailure,
 			"resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
 	return n.resolvers.look(ctx, host, deadline, probe, begun)

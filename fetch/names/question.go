@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -30,7 +30,7 @@ func dialResolver(dialer *net.Dialer, server netip.AddrPort, repeats bool) func(
 			return nil, errAnother
 		}
 		conn, err := dialer.DialContext(ctx, network, address)
-		if q != nil && failure.IsLocal(err) {
+		if q != nil && fetch.IsLocal(err) {
 			q.local.Store(&err)
 		}
 		if err == nil {
@@ -61,7 +61,7 @@ type listener struct {
 
 func (l *listener) Read(b []byte) (int, error) {
 	n, err := l.UDPConn.Read(b)
-	if err == nil || !failure.IsTimeout(err) {
+	if err == nil || !fetch.IsTimeout(err) {
 		l.question.heard.Store(true)
 	}
 	l.question.note(b[:n])
@@ -132,17 +132,17 @@ func (q *question) note(message []byte) {
 }
 
 // failure returns the class of an error of the library.
-func (q *question) failure(ctx context.Context, host string, err error) *failure.Failure {
+func (q *question) failure(ctx context.Context, host string, err error) *fetch.Failure {
 	if local := q.local.Load(); local != nil {
-		return failure.Ours(answer.ErrorDNSFailure, "resolve %s: %w", host, *local)
+		return fetch.OurFailure(answer.ErrorDNSFailure, "resolve %s: %w", host, *local)
 	}
-	f := failure.OfLookUp(ctx, host, err)
+	f := fetch.LookUpFailure(ctx, host, err)
 	if r := q.reply.Load(); r != nil && f.Class == answer.ErrorDNSNotFound {
 		switch {
 		case r.truncated:
-			return failure.New(answer.ErrorDNSFailure, "resolve %s: the resolver's answer is cut off", host)
+			return fetch.NewFailure(answer.ErrorDNSFailure, "resolve %s: the resolver's answer is cut off", host)
 		case r.exists:
-			return failure.New(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
+			return fetch.NewFailure(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
 		}
 	}
 	return f
@@ -150,4 +150,4 @@ func (q *question) failure(ctx context.Context, host string, err error) *failure
 
 type questionKey struct{}
 
-var errAnother = failure.New(answer.ErrorDNSFailure, "another resolver is asked")
+var errAnother = fetch.NewFailure(answer.ErrorDNSFailure, "another resolver is asked")

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -98,7 +98,7 @@ type resolution struct {
 	by    *resolver
 	began time.Time
 	addrs []netip.Addr
-	fail  *failure.Failure
+	fail  *fetch.Failure
 
 	silent bool // it failed because no answer came in time
 }
@@ -109,7 +109,7 @@ func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.Class.IsNoH
 // which no question was open because there was no place for one. A probe needs no place.
 // It calls begun before the first question.
 func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (
-	addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
+	addrs []netip.Addr, waited time.Duration, fail *fetch.Failure) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan resolution, len(rs.all))
@@ -163,7 +163,7 @@ func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, 
 		}
 	}
 	if err := outer.Err(); fail == nil || errors.Is(err, context.Canceled) {
-		fail = failure.OfLookUp(outer, host, err)
+		fail = fetch.LookUpFailure(outer, host, err)
 	}
 	return nil, waited, fail
 }
@@ -208,7 +208,7 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 				continue
 			}
 			f := questions[i].failure(ctx, host, errs[i])
-			got.silent = got.silent || failure.IsTimeout(errs[i])
+			got.silent = got.silent || fetch.IsTimeout(errs[i])
 			// A failure says less than the answer to the other question, so it decides;
 			// and that there is no such name more than that it has no address.
 			weaker := got.fail == nil || got.fail.Class.IsNoHost() && !f.Class.IsNoHost() ||
@@ -218,7 +218,7 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 			}
 		}
 		if got.fail == nil {
-			got.fail = failure.New(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
+			got.fail = fetch.NewFailure(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
 		}
 	}
 	return got

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch/client"
-	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -62,7 +61,7 @@ func (w *reader) readFull(in *bufio.Reader, b []byte) error {
 // undone an encoding either.
 func (h *answerHead) decode(stored []byte, limit int, size int64) (body []byte, truncated bool, err error) {
 	asSent := h.Length == size
-	if h.isChunked() && head.IsChunk(stored) {
+	if h.isChunked() && client.IsChunk(stored) {
 		asSent = true
 		if stored, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(stored))); err != nil {
 			class := answer.ErrorProtocol

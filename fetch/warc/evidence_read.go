@@ -12,7 +12,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
-	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -272,7 +271,7 @@ func isFetch(c *fetch.Capture) bool {
 		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) &&
 		(c.CDN == "" || fetch.IsCDN(c.CDN)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 &&
 		c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
-		(c.HTTPVersion == "" || head.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) &&
+		(c.HTTPVersion == "" || client.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) &&
 		(c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL

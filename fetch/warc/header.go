@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/internal/head"
+	"github.com/robocensus/robocensus/fetch/client"
 )
 
 // maxRecordHead bounds the header of a record, and the HTTP header inside it.
@@ -32,7 +32,7 @@ func (h *recordHead) parse(text []byte) {
 	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
 	for len(rest) > 0 {
 		var name, value []byte
-		name, value, rest = head.Cut(rest)
+		name, value, rest = client.CutField(rest)
 		switch string(name) {
 		case "warc-type":
 			h.joined = h.kind != nil
@@ -146,7 +146,7 @@ func parseDate(b []byte) (t time.Time, within time.Duration, ok bool) {
 func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
 	for seen := 0; ; seen = max(len(b)-3, 0) {
 		b, _ = in.Peek(min(in.Buffered(), limit))
-		if n := head.End(b, seen); n >= 0 {
+		if n := client.HeadEnd(b, seen); n >= 0 {
 			return b[:n], true, nil
 		}
 		if len(b) >= limit {

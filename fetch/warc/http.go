@@ -11,8 +11,6 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
-	"github.com/robocensus/robocensus/fetch/internal/failure"
-	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -26,9 +24,9 @@ const (
 // answerHead holds the header of a stored HTTP answer. The values point into
 // its text.
 type answerHead struct {
-	head.Head
+	client.Head
 	text []byte
-	head.Framing
+	client.Framing
 	framing error // why the end of the body is a guess
 
 	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
@@ -139,7 +137,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if c.Error == "" {
 		remark, err := client.Remark(string(h.sentEncoding()), h.plain, bytes.NewReader(c.Body), c.Truncated)
-		c.Err = failure.Remarks(c.Err, remark)
+		c.Err = fetch.JoinRemarks(c.Err, remark)
 		if err != nil {
 			c.Error, c.Err = answer.ErrorUndecodableBody, &brokenBody{answer.ErrorUndecodableBody, err}
 		}
@@ -167,8 +165,8 @@ func (w *reader) send(in *bufio.Reader, c *Capture, ended bool) error {
 func (w *reader) sentHead(in *bufio.Reader, cut string) []byte {
 	h, length := &w.answer, w.left
 	out := fmt.Appendf(nil, "HTTP/1.1 %d\r\n", h.Status)
-	start, _ := in.Peek(int(min(w.left, head.MaxChunkLine)))
-	isChunked, declared := h.isChunked() && head.IsChunk(start), h.Length
+	start, _ := in.Peek(int(min(w.left, client.MaxChunkLine)))
+	isChunked, declared := h.isChunked() && client.IsChunk(start), h.Length
 	if h.sent != nil && !(w.left > 0 && w.left%(1<<20) == 0) { // Common Crawl's own limit
 		declared = parseLength(h.sent)
 	}
@@ -239,8 +237,8 @@ func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	h := &w.answer
 	h.Status = 0
 	for range maxInterim + 1 {
-		start, err := in.Peek(int(min(w.left, int64(len(head.Magic)+1))))
-		if err != nil || !head.IsAnswer(start) {
+		start, err := in.Peek(int(min(w.left, int64(len(client.HeadMagic)+1))))
+		if err != nil || !client.IsAnswer(start) {
 			return ended, err
 		}
 		var b []byte

@@ -1,5 +1,15 @@
-// Package head reads the header of an HTTP/1 answer, live or stored, as leniently
-// as browsers and curl do.
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// Head is the header of an HTTP/1 answer, live or stored, read as leniently as browsers
+// and curl do. It points into the text that it was parsed from.
 //
 // A line that is no field is dropped, with a remark, and status and body count. It
 // has no colon; or its name is no token, as one that is empty, has a parenthesis or
@@ -11,17 +21,6 @@
 // These are read without a remark: lines that end with LF alone, blanks before a
 // colon, a folded line, a status line without reason, with more blanks than one,
 // in lower case or of any version 1 to 3, and NCSA's "HTTP 200 Document follows".
-package head
-
-import (
-	"bytes"
-	"fmt"
-	"strings"
-
-	"github.com/robocensus/robocensus/fetch/internal/failure"
-)
-
-// Head is the header of an answer. It points into the text that it was parsed from.
 type Head struct {
 	Status  int    // 0: the text begins with no status line
 	Version string // "1.1", "2"; "" if the status line names none
@@ -34,13 +33,13 @@ type Head struct {
 // Field is a field of a header, with its name in lower case.
 type Field struct{ Name, Value []byte }
 
-// Magic begins every answer, in any case.
-const Magic = "HTTP"
+// HeadMagic begins every answer, in any case.
+const HeadMagic = "HTTP"
 
 // IsAnswer reports whether text may begin an answer.
 func IsAnswer(text []byte) bool {
-	return len(text) > len(Magic) && strings.EqualFold(string(text[:len(Magic)]), Magic) &&
-		(text[len(Magic)] == '/' || text[len(Magic)] == ' ')
+	return len(text) > len(HeadMagic) && strings.EqualFold(string(text[:len(HeadMagic)]), HeadMagic) &&
+		(text[len(HeadMagic)] == '/' || text[len(HeadMagic)] == ' ')
 }
 
 // Parse reads the header at the start of text, which it changes: folded lines are
@@ -54,7 +53,7 @@ func (h *Head) Parse(text []byte) {
 		if rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n")) {
 			return
 		}
-		name, value, rest = Cut(rest)
+		name, value, rest = CutField(rest)
 		switch {
 		case value == nil:
 			h.drop("has no colon", nil)
@@ -73,7 +72,7 @@ func (h *Head) drop(why string, name []byte) {
 		return
 	}
 	if h.why = why; name != nil {
-		h.why = fmt.Sprintf("%s %q", why, failure.Clip(string(name)))
+		h.why = fmt.Sprintf("%s %q", why, fetch.Clip(string(name)))
 	}
 }
 
@@ -109,7 +108,7 @@ func (h *Head) parseStatus(line []byte) {
 	if !IsAnswer(line) {
 		return
 	}
-	version, rest, _ := bytes.Cut(line[len(Magic):], []byte(" "))
+	version, rest, _ := bytes.Cut(line[len(HeadMagic):], []byte(" "))
 	rest = bytes.TrimLeft(rest, " ")
 	isDigit := func(i int) bool { return i < len(rest) && rest[i] >= '0' && rest[i] <= '9' }
 	if !isDigit(0) || !isDigit(1) || !isDigit(2) || isDigit(3) || rest[0] == '0' {
@@ -142,9 +141,9 @@ func IsVersion(v string) bool {
 	return false
 }
 
-// End returns the end of the first blank line after from, or -1. Lines end with LF,
+// HeadEnd returns the end of the first blank line after from, or -1. Lines end with LF,
 // with or without CR.
-func End(text []byte, from int) int {
+func HeadEnd(text []byte, from int) int {
 	for i := from; ; {
 		n := bytes.IndexByte(text[i:], '\n')
 		if n < 0 {
@@ -160,9 +159,9 @@ func End(text []byte, from int) int {
 	}
 }
 
-// Cut splits off the first field of a header, including its folded lines. It changes
+// CutField splits off the first field of a header, including its folded lines. It changes
 // the name to lower case in place. The value is nil for a line without a colon.
-func Cut(h []byte) (name, value, rest []byte) {
+func CutField(h []byte) (name, value, rest []byte) {
 	end := 0
 	for {
 		n := bytes.IndexByte(h[end:], '\n')

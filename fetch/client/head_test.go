@@ -1,4 +1,4 @@
-package head
+package client
 
 import (
 	"bytes"
@@ -110,7 +110,7 @@ func TestFraming(t *testing.T) {
 func TestEndAndChunks(t *testing.T) {
 	for text, want := range map[string]int{"": -1, "a\n": -1, "a\n\nb": 3, "a\r\n\r\nb": 5, "a\n\r\nb": 4, "a\r\r\n": -1} {
 		for from := 0; from < min(2, len(text)); from++ {
-			if got := End([]byte(text), from); got != want {
+			if got := HeadEnd([]byte(text), from); got != want {
 				t.Errorf("%q from %d: %d, want %d", text, from, got, want)
 			}
 		}

@@ -1,5 +1,4 @@
-// Package failure gives the errors of a fetch their classes.
-package failure
+package fetch
 
 import (
 	"context"
@@ -26,14 +25,14 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// New returns a failure of the peer.
-func New(class answer.ErrorClass, format string, args ...any) *Failure {
+// NewFailure returns a failure of the peer.
+func NewFailure(class answer.ErrorClass, format string, args ...any) *Failure {
 	return &Failure{Class: class, Err: fmt.Errorf(format, args...)}
 }
 
-// Ours returns a failure of this machine.
-func Ours(class answer.ErrorClass, format string, args ...any) *Failure {
-	f := New(class, format, args...)
+// OurFailure returns a failure of this machine.
+func OurFailure(class answer.ErrorClass, format string, args ...any) *Failure {
+	f := NewFailure(class, format, args...)
 	f.Local = f.Err
 	return f
 }
@@ -51,9 +50,9 @@ const (
 	Reading    Phase = "body"
 )
 
-// Of returns a connection error with its class. ctx distinguishes our own
+// FailureOf returns a connection error with its class. ctx distinguishes our own
 // cancellation from failures of the peer.
-func Of(ctx context.Context, at Phase, err error) *Failure {
+func FailureOf(ctx context.Context, at Phase, err error) *Failure {
 	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
 	}
@@ -97,9 +96,9 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 		err = call.Err // without the name of the call, which the phase implies
 	}
 	if IsLocal(err) {
-		return Ours(class, "%s: %w", at, err)
+		return OurFailure(class, "%s: %w", at, err)
 	}
-	return New(class, "%s: %w", at, err)
+	return NewFailure(class, "%s: %w", at, err)
 }
 
 // IsAlert reports whether an error is an alert that the peer sent. Package tls gives it
@@ -141,14 +140,14 @@ func IsNetwork(err error) bool {
 	return IsTimeout(err) || is[net.Error](err) || errors.Is(err, net.ErrClosed)
 }
 
-// OfLookUp returns a resolver error with its class.
-func OfLookUp(ctx context.Context, host string, err error) *Failure {
+// LookUpFailure returns a resolver error with its class.
+func LookUpFailure(ctx context.Context, host string, err error) *Failure {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		return New(answer.ErrorCanceled, "resolve %s: %w", host, err)
+		return NewFailure(answer.ErrorCanceled, "resolve %s: %w", host, err)
 	case ok && dns.IsNotFound:
-		return New(answer.ErrorDNSNotFound, "resolve %s: no such host", host)
+		return NewFailure(answer.ErrorDNSNotFound, "resolve %s: no such host", host)
 	}
 	// The library's text contains the addresses and ports of the query, which
 	// would make two equal answers differ.
@@ -156,11 +155,11 @@ func OfLookUp(ctx context.Context, host string, err error) *Failure {
 	if IsTimeout(err) {
 		what = "the resolver did not answer in time"
 	}
-	return New(answer.ErrorDNSFailure, "resolve %s: %s", host, what)
+	return NewFailure(answer.ErrorDNSFailure, "resolve %s: %s", host, what)
 }
 
-// Remarks joins two remarks, either of which may be nil.
-func Remarks(a, b error) error {
+// JoinRemarks joins two remarks, either of which may be nil.
+func JoinRemarks(a, b error) error {
 	switch {
 	case a == nil:
 		return b

@@ -1,4 +1,4 @@
-package head
+package client
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // Framing says where the body of an answer ends.
@@ -38,7 +38,7 @@ func (h *Head) Framing() (f Framing, err error) {
 					f.Chunked = true
 				case "", "identity", "none":
 				default:
-					return f, fmt.Errorf("header: transfer coding %q", failure.Clip(coding))
+					return f, fmt.Errorf("header: transfer coding %q", fetch.Clip(coding))
 				}
 			}
 		case "content-length":
@@ -63,7 +63,7 @@ func (f *Framing) addLengths(value string) error {
 		n, err := strconv.ParseUint(strings.TrimPrefix(length, "+"), 10, 62)
 		switch {
 		case err != nil:
-			return fmt.Errorf("header: a content length of %q", failure.Clip(length))
+			return fmt.Errorf("header: a content length of %q", fetch.Clip(length))
 		case f.Length >= 0 && f.Length != int64(n):
 			return fmt.Errorf("header: content lengths of %d and %d", f.Length, n)
 		}
