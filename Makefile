@@ -115,7 +115,7 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	cd sink/s3 && $(TEST) ./...
 	$(GO) vet -tags gcs,azure ./sink/store/remote
 	$(TEST) -tags gcs,azure ./sink/store/remote
-	$(RACE) -timeout 0 $(CONCURRENT) ./sink/export ./pipeline/source/rejected ./cmd/robofarm ./pipeline/audit/... ./pipeline/series
+	$(RACE) -timeout 0 $(CONCURRENT) ./sink/export ./cmd/robofarm ./pipeline/audit/... ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
 test-engines: build ## ClickHouse, DuckDB and Polars over all tables, filtered by every column of texts, beside arrow-rs; warcio over the evidence: needs Node.js 20; installs the engines the first time, 750 MB

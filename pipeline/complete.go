@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -135,7 +135,7 @@ func (n *census) completeShards(ctx context.Context, whole *sink.ShardedRun) err
 	}
 	end.Tally.Rejected += int64(len(unused))
 	end.Rejected, err = whole.WriteRejected(func(w io.Writer) error {
-		m := rejected.NewMerge(w)
+		m := input.NewRejectedMerge(w)
 		for _, r := range records {
 			f, err := whole.Rejected(ctx, r)
 			if err != nil {

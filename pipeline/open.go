@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -33,7 +33,7 @@ type census struct {
 	rereadable bool           // the inputs can be read again, so the run can be resumed
 	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
 	client     *client.Client
-	rejects    *rejected.Account
+	rejects    *input.Account
 	shared     *evaluate.Shared
 	totals     *summary.Counts
 	pressure   *backpressure
@@ -198,7 +198,7 @@ func (n *census) openRejects(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("create rejected.csv: %w", err)
 	}
-	n.rejects = rejected.New(file, n.run.Scratch, n.progress.rejected)
+	n.rejects = input.NewAccount(file, n.run.Scratch, n.progress.rejected)
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -57,7 +57,7 @@ func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 	if err != nil {
 		return p, err
 	}
-	rejects := rejected.New(nil, nil, func(int64) {})
+	rejects := input.NewAccount(nil, nil, func(int64) {})
 	if err := list.Start(ctx, rejects, nil); err != nil {
 		return p, err
 	}

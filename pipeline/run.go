@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/names"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -65,9 +65,9 @@ type Result struct {
 	Targets     int64
 	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected    int64
-	RejectedFor map[string]rejected.Kind // see [rejected.Account.Kinds]; nil for a run of shards
-	UnreadRanks int64                    // lines of rejected.csv that are not rejected
-	Skipped     rejected.Skipped
+	RejectedFor map[string]input.SkippedKind // see [input.Account.Kinds]; nil for a run of shards
+	UnreadRanks int64                        // lines of rejected.csv that are not rejected
+	Skipped     input.Skipped
 	Unmatched   *int64           // see [source.Source.Unmatched]
 	Elapsed     time.Duration    // of this process
 	Rows        map[string]int64 // rows per table

@@ -15,7 +15,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -176,7 +175,7 @@ func (s *Source) accountFor(i int, read func(rejectRecord) error) error {
 func (s *Source) passOver(i int, a *journal.ArchiveRecord, size func() (int64, error)) error {
 	return s.accountFor(i, func(rejectRecord) error {
 		s.passed.Store(true)
-		s.rejects.Skip(rejected.SkippedOf(a.Skipped))
+		s.rejects.Skip(input.SkippedOf(a.Skipped))
 		n, err := size()
 		s.progress(n)
 		return err
@@ -274,7 +273,7 @@ func (c *Config) captures() warc.Config {
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes
 // it, wanted counts it as skipped and ok is false.
-func (s *Source) wanted(o fetch.Origin, skipped *rejected.Skipped) (_ target.Target, ok bool) {
+func (s *Source) wanted(o fetch.Origin, skipped *input.Skipped) (_ target.Target, ok bool) {
 	if s.filter != nil && !s.filter.Has(o) {
 		skipped.OtherHosts++
 		return target.Target{}, false

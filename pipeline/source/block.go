@@ -12,7 +12,6 @@ import (
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -263,7 +262,7 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 	s := b.source
 	path := remote.Name(c.File)
 	if found == nil {
-		s.rejects.Skip(rejected.Skipped{Damaged: 1})
+		s.rejects.Skip(input.Skipped{Damaged: 1})
 		b.rejected++
 		return b.reject(c.Offset, path, why)
 	}
@@ -273,7 +272,7 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 		}
 	}
 	s.progress(1)
-	var skipped rejected.Skipped
+	var skipped input.Skipped
 	t, ok := s.wanted(found.Origin, &skipped)
 	if !ok { // the index has only the host
 		s.rejects.Skip(skipped)

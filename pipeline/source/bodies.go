@@ -5,9 +5,8 @@ import (
 	"net/http"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -15,9 +14,9 @@ import (
 // openBodies adds the volume of --bodies: a folder or tar of robots.txt files.
 func (s *Source) openBodies(ctx context.Context) error {
 	name := s.config.Bodies
-	in, err := bodies.Identify(ctx, "bodies", name)
+	in, err := input.IdentifyBodies(ctx, "bodies", name)
 	if err == nil {
-		err = bodies.CheckFolder(ctx, name)
+		err = input.CheckBodies(ctx, name)
 	}
 	if err != nil {
 		return err
@@ -25,7 +24,7 @@ func (s *Source) openBodies(ctx context.Context) error {
 	v := s.add(in, func(ctx context.Context, emit func(target.Target) error) error {
 		reject := func(file, reason string) error { return s.reject(0, file, reason) }
 		var seen hosts.Origins
-		return bodies.Each(ctx, name, func(f *bodies.File) error { return s.takeBody(f, &seen, emit) }, reject)
+		return input.EachBody(ctx, name, func(f *input.BodyFile) error { return s.takeBody(f, &seen, emit) }, reject)
 	})
 	v.mixed = true
 	s.number()
@@ -34,10 +33,10 @@ func (s *Source) openBodies(ctx context.Context) error {
 
 // takeBody emits the target of a file, unless an earlier one is of the same origin by
 // another spelling. Its content is read only if its host is wanted, and in the shard.
-func (s *Source) takeBody(file *bodies.File, seen *hosts.Origins, emit func(target.Target) error) error {
+func (s *Source) takeBody(file *input.BodyFile, seen *hosts.Origins, emit func(target.Target) error) error {
 	o, err := file.Origin(s.config.Schemes[0])
 	if err != nil {
-		return s.reject(0, file.Name, rejected.ReasonOf(err))
+		return s.reject(0, file.Name, input.ReasonOf(err))
 	}
 	t, ok := s.wantedOfAll(o)
 	if !ok {
@@ -64,7 +63,7 @@ func (s *Source) takeBody(file *bodies.File, seen *hosts.Origins, emit func(targ
 // wantedOfAll is [Source.wanted] for a volume with the targets of all shards. Each
 // shard counts what it skips of its own.
 func (s *Source) wantedOfAll(o fetch.Origin) (t target.Target, ok bool) {
-	var skipped rejected.Skipped
+	var skipped input.Skipped
 	if t, ok = s.wanted(o, &skipped); !ok && s.config.Shard.Has(o.Host) {
 		s.rejects.Skip(skipped)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
@@ -109,7 +109,7 @@ func TestBodiesOfOneOrigin(t *testing.T) {
 				}
 				s, err := Open(t.Context(), config)
 				must(t, err)
-				rejects := rejected.New(nil, in(t, t.TempDir()), func(int64) {})
+				rejects := input.NewAccount(nil, in(t, t.TempDir()), func(int64) {})
 				must(t, s.Start(t.Context(), rejects, func(int64) {}))
 				must(t, s.Volumes[0].Read(t.Context(), func(target target.Target) error {
 					got = append(got, target.Candidates[0].String()+" "+string(target.Capture.Body))

@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/last"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -72,7 +72,7 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 		return err
 	}
 	defer done()
-	var skipped rejected.Skipped
+	var skipped input.Skipped
 	seq, n, damage := v.seq, int64(0), int64(0)
 	isLast, read := func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
 	if captures != nil {
@@ -164,7 +164,7 @@ func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Arch
 			return s.eachArchive(ctx, volumes, wanted, read)
 		},
 		Wanted: func(o fetch.Origin) bool {
-			_, wanted := s.wanted(o, new(rejected.Skipped))
+			_, wanted := s.wanted(o, new(input.Skipped))
 			return wanted
 		},
 	}

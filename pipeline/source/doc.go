@@ -6,8 +6,8 @@
 // consists of volumes, which may be read concurrently; each yields its targets in
 // order, stored ones with their captures. A list of hosts is one volume.
 //
-// Package rejected accounts for everything else in the input: a line that names no host,
-// a duplicate, a damaged record. No line is lost silently.
+// An account of package input has everything else in the input: a line that names no
+// host, a duplicate, a damaged record. No line is lost silently.
 //
 //	source.go    Open, Start, and what a source says of itself
 //	kinds.go     the kinds of stored answers; Check
@@ -15,15 +15,13 @@
 //	archive.go   archives; repeated.go those that are named again; captures.go reads them
 //	index.go     indexes of captures; places.go cuts them into blocks, block.go reads one
 //	originals.go the originals of revisit records in indexes
-//	bodies.go    a folder or tar of bodies, which package bodies reads
+//	bodies.go    a folder or tar of bodies, which package input reads
 //	run.go       an earlier run
 //	package hosts     lists of hosts
-//	package bodies    folders and tars of bodies
 //	package cdx       the lines and rows of an index
 //	package earlier   the tables of an earlier run
-//	package input     files and URLs
+//	package input     files, folders and URLs, and what of them is not a target
 //	package last      the last capture of each host in archives; redirects and revisits
-//	package rejected  what is not a target
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.
 //

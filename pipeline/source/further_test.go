@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
@@ -72,7 +72,7 @@ func TestFurtherAnswersOfArchives(t *testing.T) {
 			}
 			return nil
 		}
-		must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		must(t, s.Start(t.Context(), input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		for _, v := range s.Volumes {
 			must(t, v.Read(t.Context(), func(target.Target) error { return nil }))
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -90,7 +89,7 @@ func (s *Source) takePlaces(ctx context.Context, take func(*cdx.Capture) error) 
 // takeIndex reads a file of an index, and returns the number of its lines as far as they
 // matter. The lines of all files are numbered together.
 func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture) error) (lines int64, err error) {
-	var skipped rejected.Skipped
+	var skipped input.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
 	to := cdx.Receiver{
 		Capture: func(c cdx.Capture) error {
@@ -184,7 +183,7 @@ func takeText(ctx context.Context, name string, in io.Reader, to cdx.Receiver) e
 
 // wantsPlace reports whether a capture of an index may be wanted. If the filter or the sample
 // excludes it, it is counted as skipped.
-func (s *Source) wantsPlace(c *cdx.Capture, skipped *rejected.Skipped) bool {
+func (s *Source) wantsPlace(c *cdx.Capture, skipped *input.Skipped) bool {
 	if c.Origin.Scheme == "" && s.filter != nil { // the record tells the rest
 		if !s.filter.Names(c.Origin.Host) {
 			skipped.OtherHosts++

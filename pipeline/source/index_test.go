@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // readAll reads a source, and returns the hosts with the first line of what they answered,
 // and what is rejected.
-func readAll(t *testing.T, c Config) (answers []string, rejects *rejected.Account, err error) {
+func readAll(t *testing.T, c Config) (answers []string, rejects *input.Account, err error) {
 	t.Helper()
 	c.MaxBody, c.Schemes = 1<<20, []string{"https"}
 	s, err := Open(t.Context(), c)
@@ -26,7 +26,7 @@ func readAll(t *testing.T, c Config) (answers []string, rejects *rejected.Accoun
 		return nil, nil, err
 	}
 	defer s.Close()
-	rejects = rejected.New(nil, in(t, t.TempDir()), func(int64) {})
+	rejects = input.NewAccount(nil, in(t, t.TempDir()), func(int64) {})
 	if err := s.Start(t.Context(), rejects, func(int64) {}); err != nil {
 		return nil, rejects, err
 	}

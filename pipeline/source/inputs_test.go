@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/journal"
 )
 
@@ -20,7 +20,7 @@ func TestInputsWhileArchivesAreIdentified(t *testing.T) {
 	s, err := Open(t.Context(), Config{Paths: writeFile(t, "list", []byte(list.String()))})
 	must(t, err)
 	defer s.Close()
-	must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+	must(t, s.Start(t.Context(), input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	for i, v := range s.Volumes {

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -127,7 +127,7 @@ func TestListsAskNoServerOfThisMachine(t *testing.T) {
 			return "", err
 		}
 		defer s.Close()
-		must(t, s.Start(ctx, rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		must(t, s.Start(ctx, input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		for _, v := range s.Volumes {
 			err = errors.Join(err, v.Read(ctx, func(target.Target) error { return nil }))
 		}

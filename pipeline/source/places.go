@@ -12,7 +12,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -87,7 +86,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 	if err != nil {
 		return err
 	}
-	var skipped rejected.Skipped
+	var skipped input.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
 	var last, what []byte
 	settle := func() error {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -100,7 +100,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 				defer in.Close()
 				file, err := in.Create("rejected.csv")
 				must(t, err)
-				rejects := rejected.New(file, nil, func(int64) {})
+				rejects := input.NewAccount(file, nil, func(int64) {})
 				must(t, s.Start(t.Context(), rejects, nil))
 				_, err = rejects.Finish()
 				must(t, err)

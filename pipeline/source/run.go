@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 )
@@ -59,7 +59,7 @@ func (s *Source) openRun(ctx context.Context) error {
 // readGivenBodies reads the bodies that are given for the earlier run.
 func (s *Source) readGivenBodies(ctx context.Context) (err error) {
 	if s.config.Bodies != "" {
-		s.from.Bodies, err = bodies.NewIndex(ctx, s.config.Bodies, s.config.MaxBody, s.rejects.Scratch)
+		s.from.Bodies, err = input.NewBodyIndex(ctx, s.config.Bodies, s.config.MaxBody, s.rejects.Scratch)
 	}
 	return err
 }

@@ -11,18 +11,18 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // hostsOf returns the hosts that a source yields, and what it skips.
-func hostsOf(t *testing.T, c Config) (map[string]bool, rejected.Skipped) {
+func hostsOf(t *testing.T, c Config) (map[string]bool, input.Skipped) {
 	t.Helper()
 	c.Schemes, c.MaxBody = []string{"https", "http"}, 1<<20
 	s, err := Open(t.Context(), c)
 	must(t, err)
-	rejects := rejected.New(nil, in(t, t.TempDir()), func(int64) {})
+	rejects := input.NewAccount(nil, in(t, t.TempDir()), func(int64) {})
 	must(t, s.Start(t.Context(), rejects, func(int64) {}))
 	hosts := make(map[string]bool)
 	for _, v := range s.Volumes {
@@ -87,7 +87,7 @@ func TestAnEmptySample(t *testing.T) {
 	c := Config{Named: []string{"a.example"}, Schemes: []string{"https"}, Sample: 1e-9}
 	s, err := Open(t.Context(), c)
 	must(t, err)
-	must(t, s.Start(t.Context(), rejected.New(nil, nil, func(int64) {}), nil))
+	must(t, s.Start(t.Context(), input.NewAccount(nil, nil, func(int64) {}), nil))
 	must(t, s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }))
 	if err := s.Empty(); err == nil || !strings.Contains(err.Error(), "none of them in the sample") {
 		t.Errorf("%v", err)
@@ -107,7 +107,7 @@ func TestPathsHaveABase(t *testing.T) {
 		var got string
 		s, err := Open(t.Context(), Config{Paths: list(row.paths), Base: row.base, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		if err == nil {
-			must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+			must(t, s.Start(t.Context(), input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 			must(t, s.Volumes[0].Read(context.Background(), func(target target.Target) error {
 				got = target.Stored.WARC
 				return nil

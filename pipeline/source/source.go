@@ -17,8 +17,8 @@ import (
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/last"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -81,7 +81,7 @@ type Source struct {
 	ranks     hosts.Ranks
 	labels    hosts.Labels
 	filter    *hosts.Filter // nil for every host
-	rejects   *rejected.Account
+	rejects   *input.Account
 	progress  func(bytes int64) // counts the bytes of archives read
 	sum       hash.Hash         // digest of a pipe, which can be read only once
 	emitted   atomic.Int64      // targets yielded
@@ -208,7 +208,7 @@ func (s *Source) Name(plan *journal.Plan) {
 
 // Start prepares the reading of volumes and reads the filter. Reading then records in
 // rejects what is not a target, and calls progress with the bytes of archives read.
-func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress func(bytes int64)) (err error) {
+func (s *Source) Start(ctx context.Context, rejects *input.Account, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
 	if err := s.rejectRepeated(); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 
 // readLists reads the filter and the labels. It records in rejects, unless that is nil, the lines
 // that are none.
-func (s *Source) readLists(ctx context.Context, rejects *rejected.Account) (err error) {
+func (s *Source) readLists(ctx context.Context, rejects *input.Account) (err error) {
 	line := func(role string, line int64, text, reason string) error {
 		if rejects == nil {
 			return nil
@@ -328,7 +328,7 @@ func (s *Source) readHosts(ctx context.Context, emit func(target.Target) error) 
 	defer s.digest()
 	elsewhere, notSampled, err := s.config.List().Targets(ctx, s.sum, s.rejects, emit)
 	s.elsewhere.Add(elsewhere)
-	s.rejects.Skip(rejected.Skipped{NotSampled: notSampled})
+	s.rejects.Skip(input.Skipped{NotSampled: notSampled})
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -21,7 +21,7 @@ func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
 	for shard, want := range map[target.Shard]int64{{}: 1, {Index: 0, Count: 2}: 1, {Index: 1, Count: 2}: 0} {
 		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
-		rejects := rejected.New(nil, nil, func(int64) {})
+		rejects := input.NewAccount(nil, nil, func(int64) {})
 		must(t, s.Start(t.Context(), rejects, nil))
 		must(t, s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }))
 		if n := rejects.Lines(); n != want {
@@ -49,7 +49,7 @@ func TestTheEndOfAnArchive(t *testing.T) {
 	} {
 		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
-		must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		must(t, s.Start(t.Context(), input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		v := s.Volumes[0]
 		must(t, v.Read(t.Context(), func(target.Target) error { return nil }))
 		if a := v.Archive(); a.End != row.end || a.Bytes != int64(len(row.content)) {
@@ -61,7 +61,7 @@ func TestTheEndOfAnArchive(t *testing.T) {
 func TestSourceLimit(t *testing.T) {
 	s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), Schemes: []string{"https"}, Limit: 2})
 	must(t, err)
-	must(t, s.Start(t.Context(), rejected.New(nil, nil, func(int64) {}), nil))
+	must(t, s.Start(t.Context(), input.NewAccount(nil, nil, func(int64) {}), nil))
 	var got []int64
 	must(t, s.Volumes[0].Read(t.Context(), func(t target.Target) error { got = append(got, t.Seq); return nil }))
 	if fmt.Sprint(got) != "[1 2]" || !s.Enough() || s.Targets() != 2 {

@@ -19,7 +19,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -181,7 +181,7 @@ func askDuckDB(dir string) string {
 
 // rejectedTexts say what to do about rejected lines that would otherwise lose answers or
 // URLs without a word.
-func rejectedTexts(kinds map[string]rejected.Kind) (out []string) {
+func rejectedTexts(kinds map[string]input.SkippedKind) (out []string) {
 	if k := kinds["not_adjacent"]; k.N > 0 {
 		out = append(out, words.Count(k.N, "URL")+
 			" not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 "+
@@ -195,7 +195,7 @@ func rejectedTexts(kinds map[string]rejected.Kind) (out []string) {
 }
 
 // skippedTexts describe the records of a source that were skipped.
-func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
+func skippedTexts(c *source.Config, s input.Skipped) (out []string) {
 	capture, record := "capture", "record"
 	if stored := c.Stored(); stored != nil && stored.File != "" {
 		capture, record = stored.File, stored.File

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -84,10 +84,10 @@ func TestSummaryOfAResumedRun(t *testing.T) {
 
 // What is rejected says what to do, where answers or URLs would be lost otherwise.
 func TestRejectedTexts(t *testing.T) {
-	if texts := rejectedTexts(map[string]rejected.Kind{"duplicate": {N: 5}, "bad_host": {N: 1}}); texts != nil {
+	if texts := rejectedTexts(map[string]input.SkippedKind{"duplicate": {N: 5}, "bad_host": {N: 1}}); texts != nil {
 		t.Errorf("duplicates and bad hosts have texts: %q", texts)
 	}
-	got := rejectedTexts(map[string]rejected.Kind{"not_adjacent": {N: 8}, "damaged_record": {N: 1, First: "cut \x1b[31m"}})
+	got := rejectedTexts(map[string]input.SkippedKind{"not_adjacent": {N: 8}, "damaged_record": {N: 1, First: "cut \x1b[31m"}})
 	want := []string{
 		"8 URLs not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)",
 		`the archives cannot be read at 1 place (cut \u001b[31m): captures may be missing`,
@@ -100,12 +100,12 @@ func TestRejectedTexts(t *testing.T) {
 func TestWhatIsSkippedIsNamed(t *testing.T) {
 	for _, row := range []struct {
 		of      source.Config
-		skipped rejected.Skipped
+		skipped input.Skipped
 		want    string
 	}{
-		{source.Config{WARC: []string{"a.warc"}}, rejected.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4},
+		{source.Config{WARC: []string{"a.warc"}}, input.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4},
 			"[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"},
-		{source.Config{Bodies: "bodies"}, rejected.Skipped{OtherHosts: 1, NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
+		{source.Config{Bodies: "bodies"}, input.Skipped{OtherHosts: 1, NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
 	} {
 		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)

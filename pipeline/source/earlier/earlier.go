@@ -12,7 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/bodies"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -27,7 +27,7 @@ type Run struct {
 	Segments []Segment // in order
 
 	// Bodies are those of its answers, nil if they are in the table bodies.
-	Bodies *bodies.Index
+	Bodies *input.BodyIndex
 
 	in     store.Store
 	limits limits

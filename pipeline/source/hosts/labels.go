@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -150,7 +150,7 @@ func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, 
 		}
 		o, _, err := fetch.Parse(r.given(), "http")
 		if err != nil {
-			return reject(r.line, r.text, rejected.ReasonOf(err))
+			return reject(r.line, r.text, input.ReasonOf(err))
 		}
 		return list.add(o.Host, &r)
 	})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -31,7 +31,7 @@ type List struct {
 
 // Targets emits the hosts of the list, in order, and returns how many rows are of other
 // shards and how many of this shard are not in the sample. It writes the bytes of a pipe to sum.
-func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *rejected.Account,
+func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *input.Account,
 	emit func(target.Target) error) (elsewhere, notSampled int64, err error) {
 	g := &grouper{schemes: l.Schemes, shard: l.Shard, sample: l.Sample, reject: rejects.Host, remark: rejects.Remark,
 		other: rejects.Line, emit: emit}

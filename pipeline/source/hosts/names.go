@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 )
 
 // nothing are words that stand where a spreadsheet or a program has no host, or has the
@@ -45,7 +45,7 @@ func candidatesOf(given string, schemes []string, bare bool) (out []fetch.Origin
 	}
 	switch {
 	case err != nil:
-		return nil, "", rejected.ReasonOf(err)
+		return nil, "", input.ReasonOf(err)
 	case !fetch.IsAsked(first.Host):
 		return nil, "", fmt.Sprintf("bad_host: %q has a label that begins or ends with a hyphen, which resolvers refuse",
 			first.Host)

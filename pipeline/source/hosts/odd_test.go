@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
@@ -131,7 +131,7 @@ func TestOddLists(t *testing.T) {
 func readOdd(t *testing.T, l List) (asked []string, why string) {
 	t.Helper()
 	l.Schemes = []string{"https", "http"}
-	rejects := rejected.New(nil, nil, func(int64) {})
+	rejects := input.NewAccount(nil, nil, func(int64) {})
 	_, _, err := l.Targets(t.Context(), io.Discard, rejects, func(x target.Target) error {
 		if host := x.Candidates[0].Host; !slices.Contains(asked, host) {
 			asked = append(asked, host)

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 )
 
 // Ranks maps hosts to Ranks, for sources without Ranks. A host that is not found is
@@ -121,7 +121,7 @@ func ReadFilter(ctx context.Context, l List, sum io.Writer, reject func(line int
 		o, _, err := fetch.Parse(given, "http")
 		why := r.refusal(true)
 		if why == "" && err != nil {
-			why = rejected.ReasonOf(err)
+			why = input.ReasonOf(err)
 		}
 		if why != "" {
 			return reject(r.line, r.text, why)

@@ -1,4 +1,4 @@
-package bodies
+package input
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func TestFilesOfOtherFolders(t *testing.T) {
 	for name, want := range map[string]bool{
 		"main.go": false, "css/style.css": false, "wiki.corp": false, "wiki.corp/robots.txt": true, "wiki.internal": true, "wiki.corp_80": true, "example.com": true,
 	} {
-		if _, err := (&File{Name: name}).Origin("https"); (err == nil) != want {
+		if _, err := (&BodyFile{Name: name}).Origin("https"); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -66,12 +66,12 @@ func TestAFolderOfPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := CheckFolder(t.Context(), folder); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := CheckBodies(t.Context(), folder); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	empty := t.TempDir()
-	if err := CheckFolder(t.Context(), empty); err != nil {
+	if err := CheckBodies(t.Context(), empty); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

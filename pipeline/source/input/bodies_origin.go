@@ -1,4 +1,4 @@
-package bodies
+package input
 
 import (
 	"errors"
@@ -24,11 +24,11 @@ func isNotice(name string) bool {
 }
 
 // Host returns what names the host of a file.
-func (f *File) Host() string { return userfile.HostName(f.Name) }
+func (f *BodyFile) Host() string { return userfile.HostName(f.Name) }
 
 // Origin returns the origin that the file is named by; see [originOf]. A file is named by a
 // host with a top-level domain, or by a folder around it, which may be called anything.
-func (f *File) Origin(first string) (fetch.Origin, error) {
+func (f *BodyFile) Origin(first string) (fetch.Origin, error) {
 	o, err := originOf(f.Host(), first)
 	if err == nil && path.Base(f.Name) == f.Host() && !strings.ContainsAny(f.Host(), ":[_") && !fetch.HasTopLevel(o.Host) {
 		return fetch.Origin{}, errNotHost

@@ -1,4 +1,4 @@
-package bodies
+package input
 
 import (
 	"archive/tar"
@@ -35,7 +35,7 @@ func TestIndex(t *testing.T) {
 	scratch := sinktest.Open(t, t.TempDir()).(*store.Folder)
 
 	for _, given := range []string{folder, packed} {
-		x, err := NewIndex(t.Context(), given, limit, func() (*store.Scratch, error) { return scratch.Scratch(".") })
+		x, err := NewBodyIndex(t.Context(), given, limit, func() (*store.Scratch, error) { return scratch.Scratch(".") })
 		must(t, err)
 		for _, c := range []struct {
 			host, scheme, digestOf string

@@ -1,4 +1,4 @@
-package rejected
+package input
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func TestMergeOfRejects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out strings.Builder
-			m := NewMerge(&out)
+			m := NewRejectedMerge(&out)
 			m.most = c.most
 			for _, text := range c.shards {
 				if err := m.Add(strings.NewReader(head + text)); err != nil {
@@ -57,7 +57,7 @@ func TestKindsOfSkipped(t *testing.T) {
 			t.Errorf("%+v becomes %+v", s, got)
 		}
 	}
-	r := New(nil, nil, nil)
+	r := NewAccount(nil, nil, nil)
 	r.Skip(all)
 	r.Skip(all)
 	if got, want := r.Skipped(), (Skipped{OtherURLs: 2, OtherRecords: 4, OtherHosts: 6, NotSampled: 8, Damaged: 10, Earlier: 12, OtherSubsets: 14}); got != want {
@@ -72,7 +72,7 @@ func TestRejectedRowsDoNotAct(t *testing.T) {
 	defer in.Close()
 	file, err := in.Create("rejected.csv")
 	must(t, err)
-	r := New(file, func() (*store.Scratch, error) { return in.Scratch(".") }, func(int64) {})
+	r := NewAccount(file, func() (*store.Scratch, error) { return in.Scratch(".") }, func(int64) {})
 	must(t, r.Host(1, "=cmd|' /c calc'!A0", "bad_host: -x"))
 	must(t, r.Remark(2, "\x1b]0;title\a\xff", "=bad_rank"))
 	must(t, r.Sample(3, "+https://a.example/", "origin_not_in_run"))
@@ -91,7 +91,7 @@ func TestRejectedRowsDoNotAct(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var merged strings.Builder
-	m := NewMerge(&merged)
+	m := NewRejectedMerge(&merged)
 	must(t, m.Add(strings.NewReader(want)))
 	m.Sample(5, "-x", "origin_not_in_run")
 	must(t, m.Finish())

@@ -1,4 +1,4 @@
-package bodies
+package input
 
 import (
 	"archive/tar"
@@ -46,7 +46,7 @@ func TestSkippedFilesAreNotRead(t *testing.T) {
 			if i%every != 0 {
 				continue
 			}
-			f := &File{size: entry.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }}
+			f := &BodyFile{size: entry.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }}
 			got, err := f.Read(1 << 30)
 			if wanted += len(got); err != nil || !bytes.Equal(got, content(i)) {
 				t.Fatalf("one of %d: file %d: %d bytes, %v", every, i, len(got), err)

@@ -1,4 +1,4 @@
-package rejected
+package input
 
 import (
 	"bufio"
@@ -62,19 +62,19 @@ type Account struct {
 	Scratch  func() (*store.Scratch, error) // makes the scratch file of an archive
 	most     int64                          // lines to list
 	main     *rejectsFile
-	archives map[int]*rejectsFile // archives that are done and wait for an earlier one
-	next     int                  // archive whose lines come next
-	n        int64                // rejected lines and records
-	remarks  int64                // lines that are listed and not rejected
-	unlisted int64                // rejected lines and records that the file lacks
-	first    string               // the first rejected line, with its reason
-	kinds    map[string]Kind      // by the first word of the reason
+	archives map[int]*rejectsFile   // archives that are done and wait for an earlier one
+	next     int                    // archive whose lines come next
+	n        int64                  // rejected lines and records
+	remarks  int64                  // lines that are listed and not rejected
+	unlisted int64                  // rejected lines and records that the file lacks
+	first    string                 // the first rejected line, with its reason
+	kinds    map[string]SkippedKind // by the first word of the reason
 	skipped  Skipped
 	count    func(int64) // counts rejected lines for the progress
 }
 
-// Kind counts the lines that are rejected for one kind of reason.
-type Kind struct {
+// SkippedKind counts the lines that are rejected for one kind of reason.
+type SkippedKind struct {
 	N     int64
 	First string // what follows the kind in the first reason, "" for nothing
 }
@@ -86,10 +86,10 @@ type rejectsFile struct {
 	listed  int64
 }
 
-// New returns an Account that writes to file, and meanwhile to files that
+// NewAccount returns an Account that writes to file, and meanwhile to files that
 // scratch makes. If file is nil it only counts. It calls count for each rejected
 // line.
-func New(file *store.File, scratch func() (*store.Scratch, error), count func(int64)) *Account {
+func NewAccount(file *store.File, scratch func() (*store.Scratch, error), count func(int64)) *Account {
 	w := io.Discard
 	if file != nil {
 		w = file
@@ -97,7 +97,7 @@ func New(file *store.File, scratch func() (*store.Scratch, error), count func(in
 	main := &rejectsFile{w: csv.NewWriter(w)}
 	main.w.Write(rejectedHeader)
 	return &Account{file: file, Scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile),
-		kinds: make(map[string]Kind), count: count}
+		kinds: make(map[string]SkippedKind), count: count}
 }
 
 // Lines returns the number of rejected lines, files and records.
@@ -116,7 +116,7 @@ func (r *Account) Remarks() int64 {
 }
 
 // Kinds returns the rejected lines by the first word of their reason.
-func (r *Account) Kinds() map[string]Kind {
+func (r *Account) Kinds() map[string]SkippedKind {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.kinds)

@@ -1,11 +1,4 @@
-// Package bodies reads stored robots.txt files: those of a folder or of a tar, each named
-// by its host, or called robots.txt in a folder that is.
-//
-//	bodies.go  the files of a folder or tar, in order
-//	skip.go    a plain tar, without the files that nobody reads
-//	origin.go  the host that a name stands for
-//	index.go   files by their digests and origins, for the rows of an earlier run
-package bodies
+package input
 
 import (
 	"archive/tar"
@@ -24,14 +17,13 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// File is a stored robots.txt. Its content is read only by [File.Read].
-type File struct {
+// BodyFile is a stored robots.txt. Its content is read only by [BodyFile.Read].
+type BodyFile struct {
 	Name     string // with slashes
 	Modified time.Time
 
@@ -43,7 +35,7 @@ type File struct {
 
 // Read reads the content, at most one byte more than the limit, which shows that a body
 // is too long.
-func (f *File) Read(limit int) ([]byte, error) {
+func (f *BodyFile) Read(limit int) ([]byte, error) {
 	in, err := f.open()
 	if err != nil {
 		return nil, &userfile.Error{Path: f.in, Err: err}
@@ -69,8 +61,8 @@ func isFolder(name string) (bool, error) {
 	return info.IsDir(), nil
 }
 
-// Identify identifies a folder or tar of files.
-func Identify(ctx context.Context, role, name string) (journal.Input, error) {
+// IdentifyBodies identifies a folder or tar of files.
+func IdentifyBodies(ctx context.Context, role, name string) (journal.Input, error) {
 	folder, err := isFolder(name)
 	switch {
 	case err != nil:
@@ -78,7 +70,7 @@ func Identify(ctx context.Context, role, name string) (journal.Input, error) {
 	case folder:
 		return identifyFolder(role, name)
 	}
-	return input.Identify(ctx, role, name)
+	return Identify(ctx, role, name)
 }
 
 // identifyFolder identifies a folder by the names, sizes and times of its files.
@@ -109,17 +101,17 @@ func identifyFolder(role, name string) (journal.Input, error) {
 // checkFiles is the number of files that CheckFolder looks at.
 const checkFiles = 100
 
-// CheckFolder returns an error if the first files of a folder that are named by hosts are
+// CheckBodies returns an error if the first files of a folder that are named by hosts are
 // all of another kind than a robots.txt: pages, or in a format that is not text. A folder
 // of answers has such files among others.
-func CheckFolder(ctx context.Context, name string) error {
+func CheckBodies(ctx context.Context, name string) error {
 	folder, err := isFolder(name)
 	if err != nil || !folder || ctx.Err() != nil { // who was told to stop ends before reading
 		return err
 	}
 	enough := errors.New("enough")
 	others, first := 0, ""
-	err = Each(ctx, name, func(f *File) error {
+	err = EachBody(ctx, name, func(f *BodyFile) error {
 		if _, err := f.Origin("https"); err != nil {
 			return nil
 		}
@@ -152,10 +144,10 @@ func CheckFolder(ctx context.Context, name string) error {
 // notFile is the reason for which an entry is rejected that is not a regular file.
 const notFile = "not_a_file"
 
-// Each calls take with the files of a folder, in the order of their names, or of a tar,
+// EachBody calls take with the files of a folder, in the order of their names, or of a tar,
 // in its order, and reject with what is no file. It passes over names that begin with a
 // dot.
-func Each(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
+func EachBody(ctx context.Context, name string, take func(*BodyFile) error, reject func(file, reason string) error) error {
 	folder, err := isFolder(name)
 	if err != nil {
 		return err
@@ -164,7 +156,7 @@ func Each(ctx context.Context, name string, take func(*File) error, reject func(
 	if folder {
 		each = eachOfFolder
 	}
-	return each(ctx, name, func(f *File) error {
+	return each(ctx, name, func(f *BodyFile) error {
 		if strings.HasPrefix(path.Base(f.Name), ".") {
 			return nil
 		}
@@ -173,7 +165,7 @@ func Each(ctx context.Context, name string, take func(*File) error, reject func(
 }
 
 // eachOfFolder follows links to files; it rejects other links and special files.
-func eachOfFolder(ctx context.Context, name string, take func(*File) error,
+func eachOfFolder(ctx context.Context, name string, take func(*BodyFile) error,
 	reject func(file, reason string) error) error {
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -187,7 +179,7 @@ func eachOfFolder(ctx context.Context, name string, take func(*File) error,
 		if err != nil || !info.Mode().IsRegular() {
 			return reject(file, notFile)
 		}
-		return take(&File{file, info.ModTime(), name, info.Size(), true,
+		return take(&BodyFile{file, info.ModTime(), name, info.Size(), true,
 			func() (io.ReadCloser, error) { return root.Open(file) }})
 	})
 }
@@ -201,7 +193,7 @@ func tarOf(f io.Reader) (io.Reader, func(), error) {
 			return &skipper{in: file}, func() {}, nil
 		}
 	}
-	plain, done, err := input.Decompress(f)
+	plain, done, err := Decompress(f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,8 +207,8 @@ func tarOf(f io.Reader) (io.Reader, func(), error) {
 }
 
 // eachOfTar reads a tar, plain or compressed. It rejects links: a tar is read only once.
-func eachOfTar(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
-	f, closed, err := input.Open(ctx, name)
+func eachOfTar(ctx context.Context, name string, take func(*BodyFile) error, reject func(file, reason string) error) error {
+	f, closed, err := Open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -238,7 +230,7 @@ func eachOfTar(ctx context.Context, name string, take func(*File) error, reject 
 		}
 		switch entry.Typeflag {
 		case tar.TypeReg:
-			err = take(&File{entry.Name, entry.ModTime, name, entry.Size, false,
+			err = take(&BodyFile{entry.Name, entry.ModTime, name, entry.Size, false,
 				func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }})
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 		default:

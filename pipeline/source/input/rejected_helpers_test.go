@@ -1,4 +1,4 @@
-package rejected
+package input
 
 import (
 	"github.com/robocensus/robocensus/sink/sinktest"

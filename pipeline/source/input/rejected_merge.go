@@ -1,4 +1,4 @@
-package rejected
+package input
 
 import (
 	"bufio"
@@ -14,9 +14,9 @@ import (
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
-// Merge merges the rejected.csv of the shards of a run into the one that the run
+// RejectedMerge merges the rejected.csv of the shards of a run into the one that the run
 // would have without shards. Shards of archives must be added in order.
-type Merge struct {
+type RejectedMerge struct {
 	w        io.Writer
 	most     int        // lines to list
 	lines    []rejected // of the source
@@ -33,11 +33,11 @@ type rejected struct {
 	record []string
 }
 
-// NewMerge returns a Merge that writes to w.
-func NewMerge(w io.Writer) *Merge { return &Merge{w: w, most: maxRejected} }
+// NewRejectedMerge returns a RejectedMerge that writes to w.
+func NewRejectedMerge(w io.Writer) *RejectedMerge { return &RejectedMerge{w: w, most: maxRejected} }
 
 // Add adds the rejected.csv of a shard.
-func (m *Merge) Add(r io.Reader) error {
+func (m *RejectedMerge) Add(r io.Reader) error {
 	in := csv.NewReader(bufio.NewReader(r))
 	if _, err := in.Read(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (m *Merge) Add(r io.Reader) error {
 }
 
 // shorten drops the last lines, beyond the bounds.
-func (m *Merge) shorten() {
+func (m *RejectedMerge) shorten() {
 	slices.SortStableFunc(m.lines, func(a, b rejected) int { return cmp.Compare(a.line, b.line) })
 	kept, bytes := 0, 0
 	for kept < min(len(m.lines), m.most) && bytes <= mergeBytes {
@@ -92,12 +92,12 @@ func sizeOf(record []string) int {
 }
 
 // Sample adds a rejected URL sample.
-func (m *Merge) Sample(line int64, url, reason string) {
+func (m *RejectedMerge) Sample(line int64, url, reason string) {
 	m.samples = append(m.samples, rejectedRow(line, url, reason, "urls"))
 }
 
 // Finish writes the merged file.
-func (m *Merge) Finish() error {
+func (m *RejectedMerge) Finish() error {
 	m.shorten()
 	w := csv.NewWriter(m.w)
 	w.Write(rejectedHeader)

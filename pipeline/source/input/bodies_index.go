@@ -1,4 +1,4 @@
-package bodies
+package input
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Index finds the bodies of the rows of an earlier run, which has none of its own. Rows
+// BodyIndex finds the bodies of the rows of an earlier run, which has none of its own. Rows
 // may be looked up concurrently.
-type Index struct {
+type BodyIndex struct {
 	name     string
 	limit    int // at which bodies are cut
 	byDigest map[string]contentOf
@@ -29,13 +29,13 @@ type Index struct {
 // contentOf reads a file as [File.Read] does.
 type contentOf func(limit int) ([]byte, error)
 
-// NewIndex reads a folder or tar. Bodies are cut at a limit.
-func NewIndex(ctx context.Context, name string, limit int, scratch func() (*store.Scratch, error)) (x *Index,
+// NewBodyIndex reads a folder or tar. Bodies are cut at a limit.
+func NewBodyIndex(ctx context.Context, name string, limit int, scratch func() (*store.Scratch, error)) (x *BodyIndex,
 	err error) {
-	x = &Index{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf),
+	x = &BodyIndex{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf),
 		byOrigin: make(map[fetch.Origin]contentOf), byPort: make(map[fetch.Origin]contentOf)}
 	ignore := func(string, string) error { return nil }
-	err = Each(ctx, name, func(f *File) error { return errors.Join(ctx.Err(), x.add(f, scratch)) }, ignore)
+	err = EachBody(ctx, name, func(f *BodyFile) error { return errors.Join(ctx.Err(), x.add(f, scratch)) }, ignore)
 	if err != nil {
 		x.Close()
 		return nil, err
@@ -43,7 +43,7 @@ func NewIndex(ctx context.Context, name string, limit int, scratch func() (*stor
 	return x, nil
 }
 
-func (x *Index) add(f *File, scratch func() (*store.Scratch, error)) error {
+func (x *BodyIndex) add(f *BodyFile, scratch func() (*store.Scratch, error)) error {
 	limit, content := x.limit, contentOf(f.Read)
 	if !f.again {
 		limit = robots.MaxSizeLimit // an earlier run may have cut bodies there
@@ -73,7 +73,7 @@ func (x *Index) add(f *File, scratch func() (*store.Scratch, error)) error {
 }
 
 // keep keeps a body on disk.
-func (x *Index) keep(body []byte, scratch func() (*store.Scratch, error)) (_ contentOf, err error) {
+func (x *BodyIndex) keep(body []byte, scratch func() (*store.Scratch, error)) (_ contentOf, err error) {
 	if x.kept == nil {
 		if x.kept, err = scratch(); err != nil {
 			return nil, fmt.Errorf("create a file for bodies: %w", err)
@@ -92,7 +92,7 @@ func (x *Index) keep(body []byte, scratch func() (*store.Scratch, error)) (_ con
 // Of returns the body that a row names: that with its digest, or else that of the file
 // named by its host, with its port before one without. If this one is another body, the row
 // then says whether it was cut.
-func (x *Index) Of(row *schema.Fetch) ([]byte, error) {
+func (x *BodyIndex) Of(row *schema.Fetch) ([]byte, error) {
 	named := row.KeptDigest()
 	if named == nil {
 		return nil, nil
@@ -130,7 +130,7 @@ func (c contentOf) cutAt(limit int) ([]byte, bool, error) {
 }
 
 // Close frees the disk that the index takes. x may be nil.
-func (x *Index) Close() error {
+func (x *BodyIndex) Close() error {
 	if x == nil || x.kept == nil {
 		return nil
 	}

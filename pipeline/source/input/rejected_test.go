@@ -1,4 +1,4 @@
-package rejected
+package input
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	file, err := s.Create("rejected.csv")
 	must(t, err)
 	must(t, file.Publish())
-	r := New(file, in(t, dir), func(int64) {})
+	r := NewAccount(file, in(t, dir), func(int64) {})
 	r.most = 3
 	for i := range 2 {
 		reject, done, err := r.Archive(i)
@@ -42,14 +42,14 @@ func TestRejectsOfArchivesAreBounded(t *testing.T) {
 
 // The first place is that of an archive in bytes, and that of a list by its line.
 func TestFirstPlace(t *testing.T) {
-	r := New(nil, in(t, t.TempDir()), func(int64) {})
+	r := NewAccount(nil, in(t, t.TempDir()), func(int64) {})
 	reject, _, err := r.Archive(0)
 	must(t, err)
 	must(t, reject(4061, "a.warc", "damaged_record: x"))
 	if _, first := r.Found(); first != "at byte 4061 of a.warc: damaged_record: x" {
 		t.Errorf("in an archive: %q", first)
 	}
-	r = New(nil, nil, func(int64) {})
+	r = NewAccount(nil, nil, func(int64) {})
 	must(t, r.Line(7, "b.warc", "duplicate", "warc-paths"))
 	if _, first := r.Found(); first != "line 7: duplicate" {
 		t.Errorf("in a list: %q", first)
@@ -70,7 +70,7 @@ func TestRejectsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := New(file, in(t, dir), func(int64) {})
+	r := NewAccount(file, in(t, dir), func(int64) {})
 	r.most = 3
 	for i := range 10 {
 		if err := r.Host(int64(i+1), "x", "duplicate"); err != nil {
