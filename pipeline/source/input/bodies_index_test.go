@@ -75,10 +75,3 @@ func TestIndex(t *testing.T) {
 		must(t, x.Close())
 	}
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
