@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/robocensus/robocensus/robots/dialect"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // add compiles the rules of a group.
@@ -64,7 +64,7 @@ func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
 	dir := r.Normalized[:slash+1]
 	var inQuery []byte
 	if r.Wildcard && p.Escapes == EscapesRFC {
-		if form := escape.AppendRFC(nil, dir, escape.OfPattern, true, rs.letter); !bytes.Equal(form, dir) {
+		if form := rewrite.AppendRFC(nil, dir, rewrite.OfPattern, true, rs.letter); !bytes.Equal(form, dir) {
 			inQuery, rs.hasForms = form, true
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // The recorded answers of Google's parser are kept beside the repository.
@@ -217,7 +217,7 @@ func TestConformanceURLPath(t *testing.T) {
 
 func TestConformanceEscape(t *testing.T) {
 	eachJSON(t, "google-escape.jsonl", func(n int, c struct{ Value, Escaped string }) {
-		if got := string(escape.AppendUpper(nil, []byte(c.Value))); got != c.Escaped {
+		if got := string(rewrite.AppendUpperHex(nil, []byte(c.Value))); got != c.Escaped {
 			t.Errorf("line %d: %q: got %q, want %q", n, c.Value, got, c.Escaped)
 		}
 	})
@@ -261,7 +261,7 @@ func events(f *File) []event {
 		set(x.Line, event{Type: "sitemap", Value: string(x.URL)})
 	}
 	unknown := func(line int32, key, value []byte) {
-		set(line, event{Type: "unknown", Key: string(key), Value: string(escape.AppendUpper(nil, value))})
+		set(line, event{Type: "unknown", Key: string(key), Value: string(rewrite.AppendUpperHex(nil, value))})
 	}
 	for _, s := range f.Signals {
 		unknown(s.Line, s.Field, s.Value)

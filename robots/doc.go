@@ -59,7 +59,7 @@
 //	record.go        fields of lines, groups
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
-//	pattern.go       rules and their patterns, whose escapes internal/escape compares
+//	pattern.go       rules and their patterns, whose escapes internal/rewrite compares
 //	reading.go       choices that a profile leaves open
 //
 // Verdicts:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 var fuzzBodies = []string{
@@ -141,7 +141,7 @@ func FuzzMatch(f *testing.F) {
 		if p.Lists && strings.ContainsAny(pattern, " \t") {
 			return
 		}
-		for _, path := range []string{string(escape.AppendURL(nil, URLPath(url))), URLPath(url)} {
+		for _, path := range []string{string(rewrite.AppendURL(nil, URLPath(url))), URLPath(url)} {
 			p := *p
 			p.RobotsTxtAllowed, p.BarePrefix = false, Accept
 			target := p.LiteralTarget("http://h" + path) // "//h" alone would be a host
@@ -163,9 +163,9 @@ func FuzzMatch(f *testing.F) {
 				case p.Escapes == EscapesRFC:
 					match[i] = slowMatchRFC(pattern, slowForm(path, false, false, letter), letter)
 				case p.Escapes == EscapesBoth:
-					match[i] = slowMatch(string(escape.AppendUpper(nil, []byte(pattern))), string(escape.AppendUpper(nil, []byte(path))))
+					match[i] = slowMatch(string(rewrite.AppendUpperHex(nil, []byte(pattern))), string(rewrite.AppendUpperHex(nil, []byte(path))))
 				default:
-					match[i] = slowMatch(string(escape.AppendUpper(nil, []byte(pattern))), path)
+					match[i] = slowMatch(string(rewrite.AppendUpperHex(nil, []byte(pattern))), path)
 				}
 			}
 			want := map[[2]bool]Value{{}: Permitted, {true, true}: Disallowed, {true, false}: Undefined, {false, true}: Undefined}[match]

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/internal/automaton"
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -20,8 +19,8 @@ func isDead(pattern []byte, on domain, form automaton.Form) bool {
 			return true
 		case c == '%' && on.likeness == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 &&
 			!automaton.IsPlain(pattern[i:i+3]):
-			if form == automaton.AsIs || !escape.At(pattern, i) ||
-				!isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
+			if form == automaton.AsIs || !rewrite.IsEscape(pattern, i) ||
+				!isMade(rewrite.Unhex(pattern[i+1])<<4|rewrite.Unhex(pattern[i+2])) {
 				return true
 			}
 		}
@@ -51,14 +50,14 @@ func isInert(pattern []byte, starred bool, on domain) bool {
 // isInertEscape reports the same of the % at the beginning of a text.
 func isInertEscape(text []byte, inQuery bool, on domain) bool {
 	if on.likeness == alike {
-		return !slices.ContainsFunc(text[1:min(3, len(text))], func(c byte) bool { return c > '9' && escape.IsHex(c) })
+		return !slices.ContainsFunc(text[1:min(3, len(text))], func(c byte) bool { return c > '9' && rewrite.IsHex(c) })
 	}
-	if !escape.At(text, 0) {
+	if !rewrite.IsEscape(text, 0) {
 		return false
 	}
-	c := escape.Unhex(text[1])<<4 | escape.Unhex(text[2])
+	c := rewrite.Unhex(text[1])<<4 | rewrite.Unhex(text[2])
 	return c <= ' ' || c > '~' || c == '#' || c == '%' || !inQuery && (c == '/' || c == '?') ||
-		escape.IsUnfit(c) && strings.IndexByte(on.made, c) < 0
+		rewrite.IsUnfit(c) && strings.IndexByte(on.made, c) < 0
 }
 
 // rewritesFew reports whether it is known which normal paths (see [automaton.IsNormal]) a
@@ -88,14 +87,14 @@ func isInertRewritten(pattern []byte, kind uint8, as rewrite.Rewriter) bool {
 		inQuery := false
 		for _, c := range pattern {
 			switch {
-			case c == '%', c == ';', before == '*' && escape.IsHex(c):
+			case c == '%', c == ';', before == '*' && rewrite.IsHex(c):
 				return false
 			case c == '?' && !inQuery:
 				if before != '*' {
 					return false // what was lost may stand between
 				}
 				inQuery = true
-			case !inQuery && !escape.IsUnreserved(c) && c != '/' && c != '*':
+			case !inQuery && !rewrite.IsUnreserved(c) && c != '/' && c != '*':
 				return false
 			}
 			before = c
@@ -107,7 +106,7 @@ func isInertRewritten(pattern []byte, kind uint8, as rewrite.Rewriter) bool {
 // startsInEscape reports whether the text before the next star may begin at a digit of an
 // escape in one form of a path, and not in another.
 func startsInEscape(text []byte, on domain) bool {
-	if len(text) == 0 || !escape.IsHex(text[0]) {
+	if len(text) == 0 || !rewrite.IsHex(text[0]) {
 		return false
 	}
 	c, next := text[0], byte('*')
@@ -115,11 +114,11 @@ func startsInEscape(text []byte, on domain) bool {
 		next = text[1]
 	}
 	if on.likeness == alike { // forms may differ in the case of digits
-		return c > '9' || escape.IsHex(next) && next > '9'
+		return c > '9' || rewrite.IsHex(next) && next > '9'
 	}
 	// Forms of the RFC escape what no URL holds, and no more than that.
 	for _, x := range []byte(on.made) {
-		high, low := escape.Digits[x>>4], escape.Digits[x&15]
+		high, low := rewrite.HexDigits[x>>4], rewrite.HexDigits[x&15]
 		if c == low || c == high && (next == '*' || next == low) {
 			return true
 		}

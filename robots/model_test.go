@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // The model of a verdict is written from the specification, not from the package: it
@@ -215,7 +215,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 	paths := map[bool]string{false: path, true: path} // by reading of reserved characters
 	switch p.Escapes {
 	case EscapesBoth:
-		path = string(escape.AppendUpper(nil, []byte(path)))
+		path = string(rewrite.AppendUpperHex(nil, []byte(path)))
 		paths = map[bool]string{false: path, true: path}
 	case EscapesRFC:
 		paths = map[bool]string{false: slowForm(path, false, false, false), true: slowForm(path, false, false, true)}
@@ -352,7 +352,7 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 			continue
 		}
 		matches := false
-		escaped := string(escape.AppendUpper(nil, []byte(pattern)))
+		escaped := string(rewrite.AppendUpperHex(nil, []byte(pattern)))
 		length := len(escaped)
 		switch {
 		case !p.Wildcards && whole:
@@ -368,7 +368,7 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 		core := strings.TrimSuffix(pattern, "$")
 		trimmed := strings.TrimRight(core, "*")
 		if p.Wildcards && !p.CountTrailingStar && trimmed != core {
-			length = max(1, len(escape.AppendUpper(nil, []byte(trimmed))))
+			length = max(1, len(rewrite.AppendUpperHex(nil, []byte(trimmed))))
 		}
 		h := slowHit{length, r.allow, strings.Contains(trimmed, "*")}
 		if matches {
@@ -388,17 +388,17 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		c, escaped := s[i], false
-		if escape.At([]byte(s), i) {
-			c, escaped = escape.Unhex(s[i+1])<<4|escape.Unhex(s[i+2]), true
+		if rewrite.IsEscape([]byte(s), i) {
+			c, escaped = rewrite.Unhex(s[i+1])<<4|rewrite.Unhex(s[i+2]), true
 		}
 		same := inQuery || letter && c != '/' && c != '?'
 		switch {
 		case !escaped && pattern && (c == '*' || c == '$' && i == len(s)-1):
 			out.WriteByte(c)
-		case escape.IsUnreserved(c):
+		case rewrite.IsUnreserved(c):
 			out.WriteByte(c)
-		case c >= 0x80, c == '*', c == '$', escaped && !(same && escape.IsReserved(c) && c != '#'), slowUnfit(c):
-			out.Write(escape.Append(nil, c))
+		case c >= 0x80, c == '*', c == '$', escaped && !(same && rewrite.IsReserved(c) && c != '#'), slowUnfit(c):
+			out.Write(rewrite.AppendEscape(nil, c))
 		default:
 			out.WriteByte(c)
 		}
@@ -431,10 +431,10 @@ func slowOctets(pattern string, letter bool) int {
 			last := i == len(s)-1 && (zone == 1 || !found)
 			c := s[i]
 			switch {
-			case escape.At([]byte(s), i):
-				d := escape.Unhex(s[i+1])<<4 | escape.Unhex(s[i+2])
+			case rewrite.IsEscape([]byte(s), i):
+				d := rewrite.Unhex(s[i+1])<<4 | rewrite.Unhex(s[i+2])
 				switch {
-				case escape.IsUnreserved(d):
+				case rewrite.IsUnreserved(d):
 					n++
 				case zone == 1 && d == '=' && !equals:
 					equals = true // the same as =
@@ -450,7 +450,7 @@ func slowOctets(pattern string, letter bool) int {
 			case zone == 1 && c == '=' && !equals:
 				equals = true
 				n++
-			case escape.IsReserved(c) && (zone == 1 || letter && c != '/'):
+			case rewrite.IsReserved(c) && (zone == 1 || letter && c != '/'):
 				n += 3
 			default:
 				n++

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // addRule adds a rule of one path.
@@ -36,8 +36,8 @@ func (s *parser) compile(r *Rule, n int32) {
 		foreign, star, reserved = scanRFC(r.Pattern)
 		if (foreign || reserved) && s.p.Reserved == ReservedOpen && s.group >= 0 {
 			g := &s.Groups[s.group]
-			g.twoPaths = g.twoPaths || foreign && escape.TwoPaths(r.Pattern)
-			g.twoLengths = g.twoLengths || escape.TwoLengths(r.Pattern)
+			g.twoPaths = g.twoPaths || foreign && rewrite.TwoPaths(r.Pattern)
+			g.twoLengths = g.twoLengths || rewrite.TwoLengths(r.Pattern)
 		}
 	} else {
 		foreign, star = scan(r.Pattern)
@@ -104,7 +104,7 @@ func (g *Group) twoWays() bool { return g.twoPaths || g.twoLengths }
 // length returns the length of a normalized pattern for precedence.
 func (s *parser) length(norm []byte) int {
 	if s.p.Escapes == EscapesRFC {
-		return escape.Octets(norm, s.letter)
+		return rewrite.Octets(norm, s.letter)
 	}
 	return len(norm)
 }
@@ -145,9 +145,9 @@ func (s *parser) normalize(pattern []byte, rule int32, foreign bool) []byte {
 	case EscapesLiteral:
 		s.scratch = append(s.scratch, pattern...)
 	case EscapesPattern, EscapesBoth:
-		s.scratch = escape.AppendUpper(s.scratch, pattern)
+		s.scratch = rewrite.AppendUpperHex(s.scratch, pattern)
 	case EscapesRFC:
-		s.scratch = escape.AppendRFC(s.scratch, pattern, escape.OfPattern, false, s.letter)
+		s.scratch = rewrite.AppendRFC(s.scratch, pattern, rewrite.OfPattern, false, s.letter)
 		s.noteForm(pattern, rule, from, slash)
 	}
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
@@ -160,7 +160,7 @@ func (s *parser) noteForm(pattern []byte, rule int32, from int, slash bool) {
 	if slash {
 		s.forms = append(s.forms, '/')
 	}
-	s.forms = escape.AppendRFC(s.forms, pattern, escape.OfPattern, true, s.letter)
+	s.forms = rewrite.AppendRFC(s.forms, pattern, rewrite.OfPattern, true, s.letter)
 	form := s.forms[to:len(s.forms):len(s.forms)]
 	if bytes.Equal(form, s.scratch[from:]) {
 		s.forms = s.forms[:to]
@@ -221,7 +221,7 @@ func scanRFC(pattern []byte) (foreign, star, reserved bool) {
 	reserved = r&highs != 0
 	foreign = f&highs != 0
 	for i := 0; reserved && !foreign && i < len(pattern); i++ {
-		foreign = pattern[i] == '%' || escape.IsUnfit(pattern[i])
+		foreign = pattern[i] == '%' || rewrite.IsUnfit(pattern[i])
 	}
 	return foreign, s&highs != 0, reserved
 }

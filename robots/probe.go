@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/robots/internal/automaton"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // Probe compares two policies only on paths that their rules name, for pairs
@@ -137,8 +137,8 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 	}
 	p.path = p.path[:n]
 	for i := n - 1; i > 0; i-- {
-		if c := p.path[i]; escape.IsUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
-			p.path = slices.Replace(p.path, i, i+1, '%', escape.Digits[c>>4], escape.Digits[c&15])
+		if c := p.path[i]; rewrite.IsUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
+			p.path = slices.Replace(p.path, i, i+1, '%', rewrite.HexDigits[c>>4], rewrite.HexDigits[c&15])
 			return p.ask()
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/robots/dialect"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // This file asks about paths on which the forms of a path, or the ranks of rules, may part.
@@ -66,7 +66,7 @@ func (p *prober) raised(pattern []byte, starred bool) bool {
 		return true
 	}
 	for i := 0; i < len(p.path); i++ {
-		if c := p.path[i]; escape.At(p.path, i) {
+		if c := p.path[i]; rewrite.IsEscape(p.path, i) {
 			i += 2
 		} else if c >= 'a' && c <= 'z' {
 			p.path[i], changed = c-0x20, true
@@ -163,7 +163,7 @@ func (p *prober) lowered(pattern []byte, starred bool) bool {
 		return true
 	}
 	for i := range p.path {
-		if escape.At(p.path, i) {
+		if rewrite.IsEscape(p.path, i) {
 			for k := i + 1; k <= i+2; k++ {
 				if c := p.path[k]; c >= 'A' && c <= 'F' {
 					p.path[k], changed = c|0x20, true
@@ -178,7 +178,7 @@ func (p *prober) lowered(pattern []byte, starred bool) bool {
 // it or as a form makes it.
 func (p *prober) within(pattern []byte) bool {
 	for i, c := range pattern {
-		if c != '*' || i+1 == len(pattern) || !escape.IsHex(pattern[i+1]) {
+		if c != '*' || i+1 == len(pattern) || !rewrite.IsHex(pattern[i+1]) {
 			continue
 		}
 		text := pattern[i+1:]
@@ -196,7 +196,7 @@ func (p *prober) within(pattern []byte) bool {
 			}
 		}
 		for _, x := range []byte(madeEscapes) {
-			high, low := escape.Digits[x>>4], escape.Digits[x&15]
+			high, low := rewrite.HexDigits[x>>4], rewrite.HexDigits[x&15]
 			if digit == low && !p.begun(pattern[:i+1], string(x), text[1:]) || digit == high && next == low &&
 				!p.begun(pattern[:i+1], string(x), text[2:]) {
 				return false

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // This file reimplements the package, slowly and obviously. The fuzz targets
@@ -83,7 +83,7 @@ func slowGoogle(body []byte, agent, path string) (allow bool, line int) {
 				continue
 			}
 			separated = true
-			pattern := string(escape.AppendUpper(nil, []byte(value)))
+			pattern := string(rewrite.AppendUpperHex(nil, []byte(value)))
 			who, kind := 1, 1
 			if own {
 				who = 0

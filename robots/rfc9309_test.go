@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // TestRFCPaths is the table of section 2.2.2, with all forms of a row compared
@@ -74,7 +74,7 @@ func TestRFCPaths(t *testing.T) {
 func TestRFCUnfit(t *testing.T) {
 	p := named(t, "rfc9309")
 	for _, c := range []string{" ", `"`, "<", ">", `\`, "^", "`", "{", "|", "}"} {
-		escape := string(escape.Append(nil, c[0]))
+		escape := string(rewrite.AppendEscape(nil, c[0]))
 		forms := []string{c, escape, strings.ToLower(escape)}
 		for _, pattern := range forms {
 			for _, at := range []string{"/a%sb", "/a?b=%sc", "/*z%sb", "/x*y?%sb$"} {

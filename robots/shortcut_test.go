@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // The tests in this file check short cuts against the long way.
@@ -43,14 +43,14 @@ func TestScan(t *testing.T) {
 		if foreign != (wantForeign || wantUnfit) || star != wantStar {
 			t.Fatalf("rfc9309, %q: foreign %v, star %v", pattern, foreign, star)
 		}
-		if !foreign && escape.TwoPaths(pattern) || !reserved && escape.TwoLengths(pattern) {
+		if !foreign && rewrite.TwoPaths(pattern) || !reserved && rewrite.TwoLengths(pattern) {
 			t.Fatalf("%q: may differ, but foreign %v, reserved %v", pattern, foreign, reserved)
 		}
 		if foreign || reserved {
 			return
 		}
 		for _, letter := range []bool{false, true} {
-			if norm := escape.AppendRFC(nil, pattern, escape.OfPattern, false, letter); !bytes.Equal(norm, pattern) || slowOctets(string(pattern), letter) != len(pattern) {
+			if norm := rewrite.AppendRFC(nil, pattern, rewrite.OfPattern, false, letter); !bytes.Equal(norm, pattern) || slowOctets(string(pattern), letter) != len(pattern) {
 				t.Fatalf("%q has the form %q and %d octets", pattern, norm, slowOctets(string(pattern), letter))
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/dialect"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // A Target is the path and query of a URL, prepared for a profile: [Profile.Target] makes
@@ -44,7 +44,7 @@ const longPath = 128
 // Target prepares a URL or a path as a person writes it: it escapes what a URL
 // cannot hold. See URLPath for its parts.
 func (p *Profile) Target(pathOrURL string) Target {
-	return p.target(escape.AppendURL(nil, URLPath(pathOrURL)))
+	return p.target(rewrite.AppendURL(nil, URLPath(pathOrURL)))
 }
 
 // LiteralTarget prepares a URL without escaping anything.
@@ -62,11 +62,11 @@ func (p *Profile) target(path []byte) Target {
 	}
 	switch p.Escapes {
 	case EscapesBoth:
-		return p.prepare(escape.AppendUpper(make([]byte, 0, len(path)), path))
+		return p.prepare(rewrite.AppendUpperHex(make([]byte, 0, len(path)), path))
 	case EscapesRFC:
-		t := p.prepare(escape.AppendRFC(make([]byte, 0, len(path)), path, escape.OfURL, false, p.Reserved == ReservedEqual))
+		t := p.prepare(rewrite.AppendRFC(make([]byte, 0, len(path)), path, rewrite.OfURL, false, p.Reserved == ReservedEqual))
 		if p.Reserved == ReservedOpen {
-			if letter := escape.AppendRFC(nil, path, escape.OfURL, false, true); !bytes.Equal(letter, t.path) {
+			if letter := rewrite.AppendRFC(nil, path, rewrite.OfURL, false, true); !bytes.Equal(letter, t.path) {
 				other := p.prepare(letter)
 				t.letter = &other
 			}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // oddities are what some parser takes for white space, a line end, a tag, a field or nothing.
@@ -101,7 +101,7 @@ func pathsNear(draw *rand.Rand, body []byte, n int) (paths []string) {
 			text = text[:draw.IntN(len(text)+1)]
 		}
 		path, _, _ := strings.Cut("/"+strings.TrimLeft(text, "/"), "#")
-		plain := escape.AppendURL(nil, path)
+		plain := rewrite.AppendURL(nil, path)
 		if automaton.IsNormal(plain) && !bytes.Contains(plain, []byte("%2F")) && string(plain) != "/robots.txt" {
 			if paths = append(paths, string(plain)); len(paths) == n {
 				break

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // A step writes a file more plainly.
@@ -253,8 +253,8 @@ func eachPattern(change func(pattern []byte) []byte) func(*file, func(int) bool)
 func unescaped(pattern []byte) []byte {
 	var out []byte
 	for i := 0; i < len(pattern); i++ {
-		if escape.At(pattern, i) {
-			if c := escape.Unhex(pattern[i+1])<<4 | escape.Unhex(pattern[i+2]); escape.IsUnreserved(c) {
+		if rewrite.IsEscape(pattern, i) {
+			if c := rewrite.Unhex(pattern[i+1])<<4 | rewrite.Unhex(pattern[i+2]); rewrite.IsUnreserved(c) {
 				out = append(out, c)
 				i += 2
 				continue
@@ -289,7 +289,7 @@ func escapedWhere(pattern []byte, where func(byte) bool) []byte {
 	const digits = "0123456789ABCDEF"
 	var out []byte
 	for i, c := range pattern {
-		hex := func(k int) bool { return k < len(pattern) && escape.IsHex(pattern[k]) }
+		hex := func(k int) bool { return k < len(pattern) && rewrite.IsHex(pattern[k]) }
 		switch {
 		case where(c):
 			out = append(out, '%', digits[c>>4], digits[c&15])

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // A byteSet is a set of bytes.
@@ -54,7 +54,7 @@ func (m *automaton) alphabet(st []int32) byteSet {
 	if pending == '%' {
 		m.addFirstDigits(&set, &base, &read, inQuery)
 	} else {
-		m.addSecondDigits(&set, &base, escape.Unhex(pending), inQuery)
+		m.addSecondDigits(&set, &base, rewrite.Unhex(pending), inQuery)
 	}
 	return set
 }
@@ -76,7 +76,7 @@ func (s *byteSet) addAll(t *byteSet) {
 // No URL has most of them, but who asks may take a path literally.
 var escapedByForm = func() (s byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
-		if c == '*' || c == '$' || escape.IsUnfit(c) {
+		if c == '*' || c == '$' || rewrite.IsUnfit(c) {
 			s.add(c)
 		}
 	}
@@ -87,7 +87,7 @@ var escapedByForm = func() (s byteSet) {
 // if noHex one that is not a hex digit.
 func (m *automaton) addOther(set *byteSet, noHex bool) {
 	for c := byte('!'); c <= '~'; c++ {
-		if c != '#' && !set.has(c) && !(noHex && escape.IsHex(c)) && !(m.rfc() && escapedByForm.has(c)) {
+		if c != '#' && !set.has(c) && !(noHex && rewrite.IsHex(c)) && !(m.rfc() && escapedByForm.has(c)) {
 			set.add(c)
 			return
 		}
@@ -130,8 +130,8 @@ func (m *automaton) escaped(st []int32, expected *byteSet, inQuery bool) (set by
 		set.add('"')
 	}
 	for c := byte('!'); c <= '~'; c++ {
-		if high := escape.Digits[c>>4]; escapedByForm.has(c) && (expected.has(c) || first.has(high) || digits.has(high) ||
-			digits.has(escape.Digits[c&15])) {
+		if high := rewrite.HexDigits[c>>4]; escapedByForm.has(c) && (expected.has(c) || first.has(high) || digits.has(high) ||
+			digits.has(rewrite.HexDigits[c&15])) {
 			set.add(c)
 		}
 	}
@@ -160,7 +160,7 @@ func (m *automaton) matters(st []int32, expected *byteSet, inQuery bool) bool {
 	}
 	parted := m.parted[index(inQuery)]
 	for d := byte('!'); d <= '~'; d++ {
-		if parted.has(d) && (expected.has(d) || next.has(escape.Digits[d>>4]) || next.has(escape.Digits[d&15])) {
+		if parted.has(d) && (expected.has(d) || next.has(rewrite.HexDigits[d>>4]) || next.has(rewrite.HexDigits[d&15])) {
 			return true
 		}
 	}
@@ -196,13 +196,13 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 	decoded, parted := m.decoded[index(inQuery)], m.parted[index(inQuery)]
 	least, leastKept := false, false
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
-		expected := read.has(c) || read.has(escape.Upper(c))
-		row := escape.Unhex(c) << 4
+		expected := read.has(c) || read.has(rewrite.UpperHex(c))
+		row := rewrite.Unhex(c) << 4
 		parts, kept := false, true // whether forms disagree on some escape; keep every escape
 		for d := row; ; d++ {
 			if decoded.has(d) {
 				kept = false
-				if escape.IsHex(d) && base.has(d) {
+				if rewrite.IsHex(d) && base.has(d) {
 					parts = true // the digit as such could not follow another %
 				}
 			} else if parted.has(d) {
@@ -227,8 +227,8 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 // byte, their case makes no difference.
 func (m *automaton) addSecondDigits(set, base *byteSet, first byte, inQuery bool) {
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
-		d := first<<4 | escape.Unhex(c)
-		if c >= 'a' && !m.forms[AsIs] || m.decoded[index(inQuery)].has(d) && !(escape.IsHex(d) && base.has(d)) {
+		d := first<<4 | rewrite.Unhex(c)
+		if c >= 'a' && !m.forms[AsIs] || m.decoded[index(inQuery)].has(d) && !(rewrite.IsHex(d) && base.has(d)) {
 			continue
 		}
 		set.add(c)
@@ -274,7 +274,7 @@ func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
 	}
 	found := false
 	for c := byte('!'); c <= '~'; c++ {
-		switch same := escape.IsUnreserved(c); {
+		switch same := rewrite.IsUnreserved(c); {
 		case texts.has(c):
 			found = false
 		case c != '#' && (!same && c != '%' || !found):

@@ -3,7 +3,6 @@ package automaton
 import (
 	"math"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -219,10 +218,10 @@ func (m *automaton) step(st []int32, c byte) {
 		return
 	}
 	switch {
-	case pending == '%' && escape.IsHex(c):
+	case pending == '%' && rewrite.IsHex(c):
 		pending = c
-	case pending != 0 && pending != '%' && escape.IsHex(c):
-		m.feedEscape(st, escape.Unhex(pending)<<4|escape.Unhex(c), inQuery)
+	case pending != 0 && pending != '%' && rewrite.IsHex(c):
+		m.feedEscape(st, rewrite.Unhex(pending)<<4|rewrite.Unhex(c), inQuery)
 		pending = 0
 	default:
 		m.flush(st)
@@ -249,7 +248,7 @@ func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 		k := int32(i)
 		switch f := m.views[i].Form; {
 		case f == AsIs:
-		case f >= NormalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
+		case f >= NormalForm && (c == '*' || c == '$' || rewrite.IsUnfit(c)):
 			m.feedHex(st, k, c, inQuery)
 		default:
 			m.feed(st, k, c, inQuery)
@@ -272,19 +271,19 @@ func (m *automaton) feedEscape(st []int32, d byte, inQuery bool) {
 
 func (m *automaton) feedHex(st []int32, i int32, d byte, inQuery bool) {
 	m.feed(st, i, '%', inQuery)
-	m.feed(st, i, escape.Digits[d>>4], inQuery)
-	m.feed(st, i, escape.Digits[d&15], inQuery)
+	m.feed(st, i, rewrite.HexDigits[d>>4], inQuery)
+	m.feed(st, i, rewrite.HexDigits[d&15], inQuery)
 }
 
 // decodes reports whether a form replaces the escape of d by the character; see
-// escape.AppendRFC.
+// rewrite.AppendRFC.
 func decodes(f Form, d byte, inQuery bool) bool {
 	switch {
 	case f < NormalForm:
 		return false
-	case escape.IsUnreserved(d):
+	case rewrite.IsUnreserved(d):
 		return true
-	case !escape.IsReserved(d) || d == '*' || d == '$' || d == '#':
+	case !rewrite.IsReserved(d) || d == '*' || d == '$' || d == '#':
 		return false
 	}
 	return inQuery || f == ReservedToo && d != '/' && d != '?'

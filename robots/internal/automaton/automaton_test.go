@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -64,10 +63,10 @@ func (d drawn) compile() (all []compiled) {
 	for _, rule := range d.rules {
 		text, anchored := strings.CutSuffix(rule[1:], "$")
 		core := strings.TrimRight(text, "*")
-		c := compiled{Pattern: Pattern{Text: d.normal(core, escape.OfPattern), Anchor: anchored && core == text}}
+		c := compiled{Pattern: Pattern{Text: d.normal(core, rewrite.OfPattern), Anchor: anchored && core == text}}
 		c.starred = bytes.IndexByte(c.Text, '*') >= 0
 		if c.starred && (d.form == NormalForm || d.form == ReservedToo) {
-			if c.InQuery = escape.AppendRFC(nil, []byte(core), escape.OfPattern, true, d.form == ReservedToo); bytes.Equal(c.InQuery, c.Text) {
+			if c.InQuery = rewrite.AppendRFC(nil, []byte(core), rewrite.OfPattern, true, d.form == ReservedToo); bytes.Equal(c.InQuery, c.Text) {
 				c.InQuery = nil
 			}
 		}
@@ -79,14 +78,14 @@ func (d drawn) compile() (all []compiled) {
 	return all
 }
 
-func (d drawn) normal(text string, side escape.Side) []byte {
+func (d drawn) normal(text string, side rewrite.Side) []byte {
 	switch d.form {
 	case UpperHexed:
-		return escape.AppendUpper(nil, []byte(text))
+		return rewrite.AppendUpperHex(nil, []byte(text))
 	case NormalForm, ReservedToo:
-		return escape.AppendRFC(nil, []byte(text), side, false, d.form == ReservedToo)
+		return rewrite.AppendRFC(nil, []byte(text), side, false, d.form == ReservedToo)
 	case Rewritten:
-		if side == escape.OfPattern {
+		if side == rewrite.OfPattern {
 			return d.as.Pattern([]byte(text), true)
 		}
 		return d.as.URL([]byte(text))
@@ -177,7 +176,7 @@ func (d drawn) rule(path string) Verdict {
 	best, plain := int32(-1), int32(-1)
 	var tied, plainTied [2]bool // kinds of the longest, with and without stars
 	all := d.compile()
-	normal := d.normal(path, escape.OfURL)
+	normal := d.normal(path, rewrite.OfURL)
 	all = slices.DeleteFunc(all, func(c compiled) bool { return !c.matches(normal) })
 	for _, c := range all {
 		best = max(best, c.key)

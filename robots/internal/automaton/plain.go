@@ -3,7 +3,6 @@ package automaton
 import (
 	"bytes"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -21,7 +20,7 @@ const (
 // needless holds the characters whose escapes are needless, in the path and in the query.
 var needless = func() (sets [2]byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
-		if escape.IsUnreserved(c) || escape.IsReserved(c) && c != '#' && c != '[' && c != ']' {
+		if rewrite.IsUnreserved(c) || rewrite.IsReserved(c) && c != '#' && c != '[' && c != ']' {
 			sets[1].add(c)
 			if c != '/' && c != '?' {
 				sets[0].add(c)
@@ -51,7 +50,7 @@ func IsPlain(path []byte) bool {
 			query = true
 		case c == '%':
 			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) ||
-				needless[index(query)].has(escape.Unhex(path[i+1])<<4|escape.Unhex(path[i+2])) {
+				needless[index(query)].has(rewrite.Unhex(path[i+1])<<4|rewrite.Unhex(path[i+2])) {
 				return false
 			}
 			i += 2
@@ -78,12 +77,12 @@ func IsNormal(path []byte) bool {
 func isNormalSymbol(t *rewrite.Symbol, unwanted *byteSet) bool {
 	c, escaped := t.Char()
 	if !escaped {
-		return c != '%' && c != '[' && c != ']' && !escape.IsUnfit(c)
+		return c != '%' && c != '[' && c != ']' && !rewrite.IsUnfit(c)
 	}
 	return !unwanted.has(c) && t.HasUpperDigits()
 }
 
-func isUpperHex(c byte) bool { return escape.IsHex(c) && c < 'a' }
+func isUpperHex(c byte) bool { return rewrite.IsHex(c) && c < 'a' }
 
 // setPlain lets the automaton read only paths without unwanted escapes.
 func (m *automaton) setPlain(only Paths) {
@@ -105,8 +104,8 @@ func (m *automaton) plainAlphabet(st []int32) byteSet {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	if pending != 0 {
 		var set byteSet
-		for _, c := range []byte(escape.Digits) {
-			if pending == '%' || !m.unwanted[index(inQuery)].has(escape.Unhex(pending)<<4|escape.Unhex(c)) {
+		for _, c := range []byte(rewrite.HexDigits) {
+			if pending == '%' || !m.unwanted[index(inQuery)].has(rewrite.Unhex(pending)<<4|rewrite.Unhex(c)) {
 				set.add(c)
 			}
 		}

@@ -3,7 +3,6 @@ package automaton
 import (
 	"sync"
 
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -121,9 +120,9 @@ func (r *reader) follows(path int32, t *rewrite.Symbol) (after int32, ok bool) {
 	case escaped:
 	case c == '%':
 		pending = afterPercent
-	case escape.IsHex(c) && path&0xFF == afterPercent:
+	case rewrite.IsHex(c) && path&0xFF == afterPercent:
 		pending = afterDigit
-	case escape.IsHex(c) && path&0xFF == afterDigit:
+	case rewrite.IsHex(c) && path&0xFF == afterDigit:
 		return 0, false
 	}
 	switch {
@@ -151,8 +150,8 @@ func (v *viewKind) becomes(dst []byte, s rewrite.State, t *rewrite.Symbol, query
 	case v.Form == AsIs:
 		return t.AppendTo(dst), s, true
 	case escaped && !decodes(v.Form, c, query), !escaped && v.Form >= NormalForm &&
-		(c == '*' || c == '$' || escape.IsUnfit(c)):
-		return escape.Append(dst, c), s, true
+		(c == '*' || c == '$' || rewrite.IsUnfit(c)):
+		return rewrite.AppendEscape(dst, c), s, true
 	}
 	return append(dst, c), s, true
 }

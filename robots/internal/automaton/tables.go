@@ -1,7 +1,6 @@
 package automaton
 
 import (
-	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
@@ -40,7 +39,7 @@ var allSymbols = func() (all []rewrite.Symbol) {
 			all = append(all, rewrite.ByteSymbol(c))
 		}
 	}
-	const digits = escape.Digits + "abcdef"
+	const digits = rewrite.HexDigits + "abcdef"
 	for _, lower := range [...]bool{false, true} {
 		for _, a := range []byte(digits) {
 			for _, b := range []byte(digits) {

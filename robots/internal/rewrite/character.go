@@ -3,8 +3,6 @@ package rewrite
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A sequence is a character in UTF-8 that has begun. Of bytes that are not UTF-8, each
@@ -26,10 +24,10 @@ func (q *sequence) requote(dst []byte, t *Symbol, keep, safe string) (out []byte
 		return q.add(dst, c, t.Guess)
 	}
 	kept := escaped && strings.IndexByte(keep, c) >= 0
-	if !kept && (escape.IsUnreserved(c) || strings.IndexByte(safe, c) >= 0) {
+	if !kept && (IsUnreserved(c) || strings.IndexByte(safe, c) >= 0) {
 		return append(dst, c), q.end()
 	}
-	return escape.Append(dst, c), q.end()
+	return AppendEscape(dst, c), q.end()
 }
 
 // add appends what a byte from 0x80 becomes.
@@ -37,7 +35,7 @@ func (q *sequence) add(dst []byte, c byte, g Guess) (out []byte, ok bool) {
 	whole, begins, ok := q.take(c, g)
 	switch {
 	case whole:
-		dst = escape.Append(dst, c)
+		dst = AppendEscape(dst, c)
 	case begins:
 		dst = append(dst, replacement...)
 	}

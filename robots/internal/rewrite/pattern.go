@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // Pattern returns a pattern as the dialect compares it. Its stars, and a $ that counts,
@@ -60,10 +58,10 @@ func (r Rewriter) requotePattern(b []byte, wildcards bool) []byte {
 func quote(b []byte, safe string) []byte {
 	out := make([]byte, 0, len(b))
 	for _, c := range b {
-		if escape.IsUnreserved(c) || strings.IndexByte(safe, c) >= 0 {
+		if IsUnreserved(c) || strings.IndexByte(safe, c) >= 0 {
 			out = append(out, c)
 		} else {
-			out = escape.Append(out, c)
+			out = AppendEscape(out, c)
 		}
 	}
 	return out
@@ -120,7 +118,7 @@ func joinParams(path, params, query []byte) []byte {
 // requotePart decodes a part of a pattern and encodes it again; see sequence.requote.
 func requotePart(b []byte, keep, safe string) (out []byte) {
 	if !slices.ContainsFunc(b, func(c byte) bool {
-		return c == '%' || !escape.IsUnreserved(c) && strings.IndexByte(safe, c) < 0
+		return c == '%' || !IsUnreserved(c) && strings.IndexByte(safe, c) < 0
 	}) {
 		return slices.Clip(b)
 	}
@@ -205,8 +203,8 @@ func decodeAll(b []byte) []byte {
 	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
-		if escape.At(b, i) {
-			out = append(out, escape.Unhex(b[i+1])<<4|escape.Unhex(b[i+2]))
+		if IsEscape(b, i) {
+			out = append(out, Unhex(b[i+1])<<4|Unhex(b[i+2]))
 			i += 2
 		} else {
 			out = append(out, b[i])
@@ -223,14 +221,14 @@ func decodeUnreserved(b []byte) []byte {
 	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
-		if !escape.At(b, i) {
+		if !IsEscape(b, i) {
 			out = append(out, b[i])
 			continue
 		}
-		if d := escape.Unhex(b[i+1])<<4 | escape.Unhex(b[i+2]); escape.IsUnreserved(d) {
+		if d := Unhex(b[i+1])<<4 | Unhex(b[i+2]); IsUnreserved(d) {
 			out = append(out, d)
 		} else {
-			out = escape.Append(out, d)
+			out = AppendEscape(out, d)
 		}
 		i += 2
 	}
@@ -246,8 +244,8 @@ func escapeUnfit(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i, c := range b {
 		switch {
-		case unfit(c), c == '%' && !escape.At(b, i):
-			out = escape.Append(out, c)
+		case unfit(c), c == '%' && !IsEscape(b, i):
+			out = AppendEscape(out, c)
 		default:
 			out = append(out, c)
 		}
@@ -259,10 +257,10 @@ func escapeUnfit(b []byte) []byte {
 func encodeURI(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for _, c := range b {
-		if escape.IsUnreserved(c) || strings.IndexByte(";,/?:@&=+$!*'()#%", c) >= 0 {
+		if IsUnreserved(c) || strings.IndexByte(";,/?:@&=+$!*'()#%", c) >= 0 {
 			out = append(out, c)
 		} else {
-			out = escape.Append(out, c)
+			out = AppendEscape(out, c)
 		}
 	}
 	return upperEscapes(out)
@@ -275,8 +273,8 @@ func upperEscapes(b []byte) []byte {
 	}
 	out := bytes.Clone(b)
 	for i := 0; i+2 < len(out); i++ {
-		if escape.At(out, i) {
-			out[i+1], out[i+2] = escape.Upper(out[i+1]), escape.Upper(out[i+2])
+		if IsEscape(out, i) {
+			out[i+1], out[i+2] = UpperHex(out[i+1]), UpperHex(out[i+2])
 			i += 2
 		}
 	}

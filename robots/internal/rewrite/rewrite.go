@@ -1,11 +1,10 @@
-// Package rewrite does to URLs and patterns what the parsers of dialects do to them before
-// they compare them.
+// Package rewrite does to URLs and patterns what parsers do to them before they compare
+// them: it has the percent escapes, the forms in which profiles compare these (escape.go),
+// and what the parsers of dialects rewrite.
 package rewrite
 
 import (
 	"strings"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A Rewriter is what a dialect does to the path of a URL before it compares it, as a
@@ -302,18 +301,18 @@ func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) 
 		}
 		return s.utf8.requote(dst, t, "/%", "/%")
 	case RequoteQuery:
-		plain = escape.IsUnreserved(c) || c == '/' || query && !escaped && (c == '=' || c == '&')
+		plain = IsUnreserved(c) || c == '/' || query && !escaped && (c == '=' || c == '&')
 	case RequoteUnreserved:
-		plain = escape.IsUnreserved(c) || !escaped && c > ' ' && c < 0x7F && strings.IndexByte("\"#<>[]^`{|}*$%", c) < 0
+		plain = IsUnreserved(c) || !escaped && c > ' ' && c < 0x7F && strings.IndexByte("\"#<>[]^`{|}*$%", c) < 0
 	case RequoteUnfit:
 		plain = !escaped
 	case RequoteValid:
-		plain = escape.IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || (query || s.part == inParams) && c == '?'
+		plain = IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || (query || s.part == inParams) && c == '?'
 	case RequoteHarmless:
 		switch {
 		case query:
 			if plain = !escaped && c != '"' && c > ' ' && c < 0x7F; !plain && !escaped {
-				return escape.Append(dst, c), true
+				return AppendEscape(dst, c), true
 			}
 			return t.AppendTo(dst), true
 		case c >= 0x80:
@@ -338,7 +337,7 @@ func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) 
 	if plain {
 		return append(dst, c), true
 	}
-	return escape.Append(dst, c), true
+	return AppendEscape(dst, c), true
 }
 
 // isInvalid reports whether Java's parser of URLs refuses a symbol: a character that no URL

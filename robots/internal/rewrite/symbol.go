@@ -1,7 +1,5 @@
 package rewrite
 
-import "github.com/robocensus/robocensus/robots/internal/escape"
-
 // A Symbol of a path is an escape, or a byte that is in none.
 type Symbol struct {
 	text  [3]byte
@@ -29,14 +27,14 @@ func ByteSymbol(c byte) Symbol { return Symbol{text: [3]byte{c}, n: 1} }
 // EscapeSymbol returns the escape with the digits c and d.
 func EscapeSymbol(c, d byte) Symbol { return Symbol{text: [3]byte{'%', c, d}, n: 3} }
 
-func escapeOf(d byte) Symbol { return EscapeSymbol(escape.Digits[d>>4], escape.Digits[d&15]) }
+func escapeOf(d byte) Symbol { return EscapeSymbol(HexDigits[d>>4], HexDigits[d&15]) }
 
 // Char returns the byte that the symbol is, or is an escape of.
 func (t *Symbol) Char() (c byte, escaped bool) {
 	if t.n == 1 {
 		return t.text[0], false
 	}
-	return escape.Unhex(t.text[1])<<4 | escape.Unhex(t.text[2]), true
+	return Unhex(t.text[1])<<4 | Unhex(t.text[2]), true
 }
 
 // Is reports whether the symbol is c, and no escape of it.
@@ -50,7 +48,7 @@ func (t *Symbol) HasUpperDigits() bool { return t.text[1] < 'a' && t.text[2] < '
 
 // Cut returns the symbol at the start of b, which is not empty, and what follows.
 func Cut(b []byte) (t Symbol, rest []byte) {
-	if escape.At(b, 0) {
+	if IsEscape(b, 0) {
 		return EscapeSymbol(b[1], b[2]), b[3:]
 	}
 	return ByteSymbol(b[0]), b[1:]

@@ -3,8 +3,6 @@ package rewrite
 import (
 	"bytes"
 	"unicode/utf8"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // This file decodes URL and pattern as one before it splits them, and encodes them again, as
@@ -30,7 +28,7 @@ func (r *Rewriter) nextOfWhole(dst []byte, s State, t Symbol) (out []byte, after
 			s.part = ended
 			return dst, s, true
 		}
-		return escape.Append(dst, c), s, true
+		return AppendEscape(dst, c), s, true
 	case s.part == afterQuery, s.part == atParams && c == '?':
 		return dst, s, false
 	case c == '?' && (inPathNow || s.part == inParams || s.part == afterParams):
@@ -41,7 +39,7 @@ func (r *Rewriter) nextOfWhole(dst []byte, s State, t Symbol) (out []byte, after
 			s.part = afterQuery
 			return dst, s, true
 		}
-		return escape.Append(dst, c), s, true
+		return AppendEscape(dst, c), s, true
 	case s.part == afterParams:
 		return dst, s, false
 	case s.part == atParams, s.part == inParams:
@@ -69,7 +67,7 @@ func (r *Rewriter) nextOfWhole(dst []byte, s State, t Symbol) (out []byte, after
 		default:
 			s.part = atParams
 		}
-		return escape.Append(dst, c), s, true
+		return AppendEscape(dst, c), s, true
 	}
 	if c >= 0x80 {
 		dst, ok = s.utf8.add(dst, c, t.Guess)
@@ -80,10 +78,10 @@ func (r *Rewriter) nextOfWhole(dst []byte, s State, t Symbol) (out []byte, after
 }
 
 func quoted(dst []byte, c byte) []byte {
-	if escape.IsUnreserved(c) || c == '/' {
+	if IsUnreserved(c) || c == '/' {
 		return append(dst, c)
 	}
-	return escape.Append(dst, c)
+	return AppendEscape(dst, c)
 }
 
 // guessesOfWhole lists the guesses that come with a character.

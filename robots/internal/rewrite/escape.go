@@ -1,14 +1,12 @@
-// Package escape has the percent escapes of patterns and URLs, and the forms in which
-// profiles compare them.
-package escape
+package rewrite
 
 import (
 	"bytes"
 	"strings"
 )
 
-// Digits are the digits of an escape as [Append] writes them.
-const Digits = "0123456789ABCDEF"
+// HexDigits are the digits of an escape as [AppendEscape] writes them.
+const HexDigits = "0123456789ABCDEF"
 
 func IsHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }
 
@@ -19,33 +17,33 @@ func Unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-func Upper(c byte) byte {
+func UpperHex(c byte) byte {
 	if c-'a' < 26 {
 		c -= 0x20
 	}
 	return c
 }
 
-// Append appends the escape of c.
-func Append(dst []byte, c byte) []byte {
-	return append(dst, '%', Digits[c>>4], Digits[c&15])
+// AppendEscape appends the escape of c.
+func AppendEscape(dst []byte, c byte) []byte {
+	return append(dst, '%', HexDigits[c>>4], HexDigits[c&15])
 }
 
-// At reports whether a whole escape begins at b[i].
-func At(b []byte, i int) bool {
+// IsEscape reports whether a whole escape begins at b[i].
+func IsEscape(b []byte, i int) bool {
 	return b[i] == '%' && i+2 < len(b) && IsHex(b[i+1]) && IsHex(b[i+2])
 }
 
-// AppendUpper appends a pattern as Google's parser compares it: bytes from
+// AppendUpperHex appends a pattern as Google's parser compares it: bytes from
 // 0x80 escaped, hex digits of escapes in upper case, nothing decoded.
-func AppendUpper(dst, b []byte) []byte {
+func AppendUpperHex(dst, b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
-		case At(b, i):
-			dst = append(dst, '%', Upper(b[i+1]), Upper(b[i+2]))
+		case IsEscape(b, i):
+			dst = append(dst, '%', UpperHex(b[i+1]), UpperHex(b[i+2]))
 			i += 2
 		case c >= 0x80:
-			dst = Append(dst, c)
+			dst = AppendEscape(dst, c)
 		default:
 			dst = append(dst, c)
 		}
@@ -74,20 +72,20 @@ func AppendRFC(dst, b []byte, whose Side, query, letter bool) []byte {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		switch {
-		case At(b, i):
+		case IsEscape(b, i):
 			d := Unhex(b[i+1])<<4 | Unhex(b[i+2])
 			if IsUnreserved(d) || IsReserved(d) && d != '*' && d != '$' && d != '#' &&
 				(query || letter && d != '/' && d != '?') {
 				dst = append(dst, d)
 			} else {
-				dst = Append(dst, d)
+				dst = AppendEscape(dst, d)
 			}
 			i += 2
 		case unfit[c]:
-			dst = Append(dst, c)
+			dst = AppendEscape(dst, c)
 		case c == '*' && whose == OfURL,
 			c == '$' && (whose == OfURL || i < len(b)-1):
-			dst = Append(dst, c)
+			dst = AppendEscape(dst, c)
 		default:
 			if c == '?' {
 				query = true
@@ -140,7 +138,7 @@ func TwoPaths(pattern []byte) bool {
 		if c != '%' {
 			continue
 		}
-		if !At(pattern, i) {
+		if !IsEscape(pattern, i) {
 			return true
 		}
 		d := Unhex(pattern[i+1])<<4 | Unhex(pattern[i+2])
@@ -207,7 +205,7 @@ var unfit = func() (t [256]bool) {
 func AppendURL(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; unfit[c] {
-			dst = Append(dst, c)
+			dst = AppendEscape(dst, c)
 		} else {
 			dst = append(dst, c)
 		}
