@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -226,8 +228,10 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 				return err
 			}
 		}
+		fields := fieldsOf(t)
 		for key, value := range Pairs(n) {
-			if err := checkFields(path, value, fieldOf(t, key.Value), false); err != nil {
+			of := cmp.Or(fields[key.Value], reflect.TypeFor[any]())
+			if err := checkFields(path, value, of, false); err != nil {
 				return err
 			}
 		}
@@ -235,17 +239,24 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 	return nil
 }
 
-// fieldOf returns the type of the field of a key that [Keys] has.
-func fieldOf(of reflect.Type, key string) reflect.Type {
+// fieldTypes holds the maps of fieldsOf, by the type of the struct.
+var fieldTypes sync.Map
+
+// fieldsOf returns the types of the fields that have the keys of [Keys].
+func fieldsOf(of reflect.Type) map[string]reflect.Type {
+	if known, ok := fieldTypes.Load(of); ok {
+		return known.(map[string]reflect.Type)
+	}
+	fields := make(map[string]reflect.Type)
 	for field := range of.Fields() {
-		switch {
-		case field.Anonymous && slices.Contains(Keys(field.Type), key):
-			return fieldOf(field.Type, key)
-		case !field.Anonymous && keyOf(field) == key:
-			return field.Type
+		if field.Anonymous {
+			maps.Copy(fields, fieldsOf(field.Type))
+		} else {
+			fields[keyOf(field)] = field.Type
 		}
 	}
-	return reflect.TypeFor[any]()
+	fieldTypes.Store(of, fields)
+	return fields
 }
 
 // keyOf returns the key of a field, "-" for none.

@@ -59,14 +59,8 @@ const (
 	other
 )
 
-// directives are those that the audit knows; content-usage and license are not among them.
-var directives = map[string]directive{
-	"user-agent": userAgent, "disallow": rule, "allow": rule, "sitemap": sitemap, "crawl-delay": other,
-	"clean-param": other, "host": other,
-	"request-rate": other, "visit-time": other, "noindex": other, "content-signal": other,
-}
-
-// directiveOf returns the directive of a name in any case.
+// directiveOf returns the directive of a name in any case, of those that the audit knows;
+// content-usage and license are not among them.
 func directiveOf(name []byte) directive {
 	var lower [len("content-signal")]byte
 	if len(name) > len(lower) {
@@ -78,7 +72,17 @@ func directiveOf(name []byte) directive {
 		}
 		lower[i] = c
 	}
-	return directives[string(lower[:len(name)])]
+	switch string(lower[:len(name)]) {
+	case "user-agent":
+		return userAgent
+	case "disallow", "allow":
+		return rule
+	case "sitemap":
+		return sitemap
+	case "crawl-delay", "clean-param", "host", "request-rate", "visit-time", "noindex", "content-signal":
+		return other
+	}
+	return unknown
 }
 
 // Errors appends the errors of a file to dst.
@@ -129,7 +133,10 @@ func audit(line []byte) (is directive, fault Fault, ok bool) {
 
 // trim removes the white space of ECMAScript.
 func trim(b []byte) []byte {
-	if len(b) > 0 && b[0] > ' ' && b[0] < utf8.RuneSelf && b[len(b)-1] > ' ' && b[len(b)-1] < utf8.RuneSelf {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') { // nearly always all of it
+		b = b[1:]
+	}
+	if len(b) == 0 || b[0] > ' ' && b[0] < utf8.RuneSelf && b[len(b)-1] > ' ' && b[len(b)-1] < utf8.RuneSelf {
 		return b
 	}
 	return bytes.TrimFunc(b, func(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) })

@@ -24,9 +24,12 @@ func diagnoses(token string, by *shown) []step {
 		{"empty_name", "a user-agent line without a name", "",
 			dropNames(func(l *line) bool { return l.kind == agentLine && len(l.value) == 0 })},
 		{"part_of_name", "a name that is part of the crawler's", "", dropNames(func(l *line) bool {
+			if !names(l) {
+				return false
+			}
 			name := strings.ToLower(strings.ReplaceAll(string(l.value), "*", ""))
-			return names(l) && (name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" &&
-				strings.Contains(token, l.token))
+			return name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" &&
+				strings.Contains(token, l.token)
 		})},
 		longDelay,
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},

@@ -9,10 +9,10 @@ import (
 // moveOthers moves lines of other fields that stand among the agents of a group, or
 // between them and the rules, behind the rules.
 func moveOthers(f *file, only func(int) bool) (touched []int) {
-	var out, waiting []line
+	var out, waiting []line // out is nil until a line is moved
 	inHead := false
 	for i := range f.lines {
-		l := f.lines[i]
+		l := &f.lines[i]
 		switch {
 		case l.kind == agentLine:
 			if !inHead {
@@ -20,49 +20,70 @@ func moveOthers(f *file, only func(int) bool) (touched []int) {
 			}
 			inHead = true
 		case l.kind == otherLine && inHead && only(l.number):
-			waiting, touched = append(waiting, l), append(touched, l.number)
+			if out == nil {
+				out = append(make([]line, 0, len(f.lines)), f.lines[:i]...)
+			}
+			waiting, touched = append(waiting, *l), append(touched, l.number)
 			continue
 		case l.kind == ruleLine:
 			inHead = false
 		}
-		out = append(out, l)
+		if out != nil {
+			out = append(out, *l)
+		}
 	}
-	f.lines = append(out, waiting...)
+	if out != nil {
+		f.lines = append(out, waiting...)
+	}
 	return touched
 }
 
 // A group is lines of agents and of rules, and other lines among them.
 type group struct {
-	lines                 []line // all of them
-	agents, rules, others []line
+	lines         []line // all of them
+	agents        []line
+	rules, others []line // once split
 }
 
 // groups returns the groups of a file and the lines before them.
 func (f *file) groups() (before []line, groups []group) {
-	last := otherLine
-	for _, l := range f.lines {
+	last, from := otherLine, 0
+	end := func(to int) {
+		if lines := f.lines[from:to:to]; len(groups) == 0 {
+			before = lines
+		} else {
+			groups[len(groups)-1].lines = lines
+		}
+		from = to
+	}
+	for i := range f.lines {
+		l := &f.lines[i]
 		if l.kind == agentLine && last != agentLine {
+			end(i)
 			groups = append(groups, group{})
 		}
 		if l.kind == agentLine || l.kind == ruleLine {
 			last = l.kind
 		}
-		if len(groups) == 0 {
-			before = append(before, l)
-			continue
+		if l.kind == agentLine {
+			g := &groups[len(groups)-1]
+			g.agents = append(g.agents, *l)
 		}
-		g := &groups[len(groups)-1]
-		g.lines = append(g.lines, l)
+	}
+	end(len(f.lines))
+	return before, groups
+}
+
+// split finds the rules and the other lines of a group.
+func (g *group) split() {
+	for _, l := range g.lines {
 		switch l.kind {
-		case agentLine:
-			g.agents = append(g.agents, l)
 		case ruleLine:
 			g.rules = append(g.rules, l)
 		case otherLine:
 			g.others = append(g.others, l)
 		}
 	}
-	return before, groups
 }
 
 // addRule writes a rule that allows everything for a list of crawlers that has none: that
@@ -131,6 +152,11 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 	}
 	if moved {
 		slices.SortStableFunc(all, func(a, b merged) int { return index(a.agent.token == "*") - index(b.agent.token == "*") })
+	}
+	for i := range groups {
+		if changed[i] {
+			groups[i].split()
+		}
 	}
 	out, most := before, mostGrowth*len(f.lines)
 	written := make([]bool, len(groups)) // once: what is for all crawlers is not repeated

@@ -63,6 +63,9 @@ func (l *leaves) leaf(node parquet.Field, name string, f field) (parquet.Field, 
 	f.kind = &kind{Type: node.Type(), name: name, column: len(*l)}
 	*l = append(*l, &f)
 	ok := f.isSupported() && node.Optional() == (f.goType.Kind() == reflect.Pointer)
+	if f.goType == reflect.TypeFor[int64]() {
+		f.kind.longs = new(longs)
+	}
 	if f.kind.Kind() == parquet.ByteArray {
 		ok = ok && node.Encoding() == &parquet.RLEDictionary
 	}
@@ -150,7 +153,7 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 	case *string:
 		c.write = nullableTexts(w, k)
 	case int64:
-		c.write = required(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
+		c.write = requiredLongs(w, k.longs)
 	case *int64:
 		c.write = nullable(w, k, k.buffer.(parquet.Int64Writer).WriteInt64s)
 	case int32:

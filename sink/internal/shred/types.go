@@ -85,14 +85,18 @@ type kind struct {
 	name   string
 	column int
 	texts  *textColumn    // nil if the column does not hold texts
+	longs  *longs         // nil if it does not hold integers that are not null
 	codec  compress.Codec // nil for that of the file
 	buffer parquet.ColumnBuffer
 }
 
 func (k *kind) NewColumnBuffer(column, _ int) parquet.ColumnBuffer {
 	k.buffer = k.Type.NewColumnBuffer(column, 0) // grows: most columns never fill a page
-	if k.texts != nil {
-		k.buffer = buffer{k.buffer, k} // stays empty
+	switch {                                     // the buffer stays empty
+	case k.texts != nil:
+		k.buffer = buffer{k.buffer, k}
+	case k.longs != nil:
+		k.buffer = longBuffer{k.buffer, k.longs}
 	}
 	return filled{k.buffer}
 }
