@@ -431,6 +431,15 @@ func (s *search) runAll(most int) bool {
 	return true
 }
 
+// An escape that forms read otherwise is tried although no pattern has one.
+func TestPlainPathsHaveEscapes(t *testing.T) {
+	a, b := drawn{mode: TheLongest, form: NormalForm, rules: []string{"-/$]"}}, drawn{mode: TheLongest, form: ReservedToo, rules: []string{"-/$]"}}
+	f := languageOf(t, a, b).Search(Search{Most: MaxWork, Ways: [2]bool{true, true}, Paths: PlainPaths})
+	if string(f.First) != "/$%5D" {
+		t.Errorf("the first path is %q", f.First)
+	}
+}
+
 // What an escape is needed for, by RFC 3986.
 func TestIsPlain(t *testing.T) {
 	for path, want := range map[string]bool{

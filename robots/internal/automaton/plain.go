@@ -117,8 +117,8 @@ func (m *automaton) plainAlphabet(st []int32) byteSet {
 	set.add(m.query(inQuery))
 	set.addAll(&escaped)
 	m.addOther(&set, false)
-	if !percent {
-		set['%'>>6] &^= 1 << ('%' & 63)
+	if set['%'>>6] &^= 1 << ('%' & 63); percent {
+		set.add('%')
 	}
 	return set
 }
