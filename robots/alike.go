@@ -23,29 +23,35 @@ const (
 	alike                    // on all
 )
 
-// likenessOf compares the normal forms of two policies. It also returns what that cost, in
-// the unit of [Relate].
-func likenessOf(a, b *Policy) (l likeness, work int) {
-	if a.judge.profile.RobotsTxtAllowed != b.judge.profile.RobotsTxtAllowed {
-		return unknownLikeness, 0
-	}
-	readings := append(a.readings(), b.readings()...)
-	if len(readings) > maxAlike {
-		return unknownLikeness, 0
-	}
-	most, made := alike, madeEscapes
-	for _, r := range readings {
-		if most = min(most, r.agreement()); r.view.Form == automaton.Rewritten {
-			made = madeNormally
-		}
-	}
-	for l = most; l > unknownLikeness; l-- {
-		same, cost := sameNormal(readings, domain{l, made})
+// likenessOf compares the normal forms of readings, on some paths or fewer. It also returns
+// what that cost, in the unit of [Relate].
+func likenessOf(readings []spoken, on domain) (l likeness, work int) {
+	for ; on.likeness > unknownLikeness; on.likeness-- {
+		same, cost := sameNormal(readings, on)
 		if work += cost; same {
 			break
 		}
 	}
-	return l, work
+	return on.likeness, work
+}
+
+// readingsOf returns the readings of two policies, none if they cannot be compared by their
+// rules, and the most paths on which it is known how their forms of a path are alike.
+func readingsOf(a, b *Policy) (readings []spoken, on domain) {
+	if a.judge.profile.RobotsTxtAllowed != b.judge.profile.RobotsTxtAllowed {
+		return nil, on
+	}
+	readings = append(a.readings(), b.readings()...)
+	if len(readings) > maxAlike {
+		return nil, on
+	}
+	on = domain{alike, madeEscapes}
+	for _, r := range readings {
+		if on.likeness = min(on.likeness, r.agreement()); r.view.Form == automaton.Rewritten {
+			on.made = madeNormally
+		}
+	}
+	return readings, on
 }
 
 // sameNormal reports whether readings have the same normal form on some paths.
@@ -144,7 +150,8 @@ func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
 		if form != automaton.Rewritten && isDead(text, on, form) {
 			return
 		}
-		if !isInert(text, kind&starKind != 0, on) || form == automaton.Rewritten && !isInertRewritten(text, kind, r.view.As) {
+		if !isInert(text, kind&starKind != 0, on) || form == automaton.Rewritten &&
+			!(rewritesFew(r.view.As) && isInertRewritten(text, kind, r.view.As)) {
 			kind += viewKind * (1 + uint8(form))
 		}
 		rules = append(rules, statedRule{text, key, kind})

@@ -159,14 +159,27 @@ func TestShortWaysAreBounded(t *testing.T) {
 		a := policyOf(named(t, "google"), pairs[name][0])
 		for _, other := range DocumentNames() {
 			b := policyOf(named(t, other), pairs[name][1])
-			p := prober{a: a, b: b, either: true, escaping: true, plain: true, ways: [2]bool{true, true}}
-
-			p.tryAll(a, b)
-
-			last := 2 * (a.NumRules() + 8*b.NumRules() + 2<<20) // an ask may begin below the bound
-			if p.work > 3*differWork+6*last {
-				t.Errorf("%s with google and %s: %d units of work", name, other, p.work)
+			_, _, work := differShortly(a, b)
+			if last := a.NumRules() + 8*b.NumRules() + 2<<20; work > apartWork+maxMeetings+4*differWork/16+2*last {
+				t.Errorf("%s with google and %s: %d units of work", name, other, work)
 			}
+		}
+	}
+}
+
+// TestRulesApart compares single rules under google and protego, which loses an empty query and
+// parameters, escapes a comma, and takes a $ for a letter too.
+func TestRulesApart(t *testing.T) {
+	for rule, want := range map[string]string{
+		"/x*y$": "/xy$", "/xy$": "/xy$", "/xy": "", "/x*y": "", "/x?y": "/x;?y", "/*C": "/,",
+	} {
+		readings, on := readingsOf(policyOf(named(t, "google"), "disallow: "+rule), policyOf(named(t, "protego"), "disallow: "+rule))
+		a, b := &readings[0], &readings[1]
+		one, _ := a.normal(on)
+		two, _ := b.normal(on)
+		path, whole, _ := shortestApart(a, one, b, two, apartWork)
+		if _, wholly, _ := shortestApart(a, one, b, two, 100); string(path) != want || !whole || wholly {
+			t.Errorf("%s: %q (%t, %t), want %q", rule, path, whole, wholly, want)
 		}
 	}
 }

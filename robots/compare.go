@@ -87,7 +87,7 @@ func compareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
-	likeness, cost := likenessOf(a, b)
+	likeness, cost := likenessOf(readingsOf(a, b))
 	if likeness == alike {
 		return Comparison{}, cost
 	}

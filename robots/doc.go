@@ -94,6 +94,7 @@
 //	probe_forms.go   paths on which forms of a path, or ranks of rules, part
 //	alike.go         policies whose rules show that they mean the same
 //	inert.go         patterns that match the same in all forms
+//	apart.go         the others, each by itself
 //	dots.go          paths with dot segments
 //	monotone.go      rules that cannot change a verdict
 package robots

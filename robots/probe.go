@@ -37,7 +37,6 @@ type prober struct {
 	either   bool // stop at the first difference
 	escaping bool // also ask with the last letter escaped that a rule names
 	plain    bool // only paths without needless escapes count
-	starred  bool // rules with stars have been asked about
 	needless bool // they differ on another path
 }
 
@@ -52,8 +51,7 @@ func newProber(a, b *Policy) *prober {
 	if two == AllowAll || same && one == DisallowAll {
 		p.ways[closes] = false
 	}
-	p.try(a)
-	p.try(b)
+	p.try(a, b)
 	return p
 }
 
@@ -73,44 +71,25 @@ func (p *prober) relation() Relation {
 	return RelationUndecided
 }
 
-// try asks about the paths of a policy's rules.
-func (p *prober) try(of *Policy) {
-	for _, rs := range of.sets {
-		if rs == nil || p.settled() {
-			continue
-		}
-		for i := range rs.literals {
-			if l := &rs.literals[i]; !p.rule(rs.text(l)[:l.n], l.anchor, false) {
-				return
+// try asks about the paths of all rules.
+func (p *prober) try(of ...*Policy) {
+	for _, policy := range of {
+		for _, rs := range policy.sets {
+			if rs == nil || p.settled() {
+				continue
 			}
-		}
-		if !p.starred && !p.tryWilds(rs) {
-			return
-		}
-	}
-}
-
-// tryStarred is try for rules with stars alone, on which profiles part most; try leaves them
-// out from then on.
-func (p *prober) tryStarred(policies ...*Policy) {
-	p.starred, p.most = true, p.work+differWork
-	for _, of := range policies {
-		for _, rs := range of.sets {
-			if rs != nil && !p.tryWilds(rs) {
-				return
+			for i := range rs.literals {
+				if l := &rs.literals[i]; !p.rule(rs.text(l)[:l.n], l.anchor, false) {
+					return
+				}
+			}
+			for i := range rs.wilds {
+				if w := &rs.wilds[i]; !p.rule(w.pattern, w.anchor, true) {
+					return
+				}
 			}
 		}
 	}
-}
-
-// tryWilds reports whether to continue.
-func (p *prober) tryWilds(rs *ruleset) bool {
-	for i := range rs.wilds {
-		if w := &rs.wilds[i]; !p.rule(w.pattern, w.anchor, true) {
-			return false
-		}
-	}
-	return true
 }
 
 // filler stands in for what a pattern matches with a wildcard or an open end.

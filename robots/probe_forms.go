@@ -14,15 +14,15 @@ import (
 // millisecond.
 const differWork = 1 << 20
 
-// tryAll asks about the paths of the policies' rules, then about those where forms of a path
-// may part, then about those where rules meet.
+// tryAll asks about paths where forms of a path may part, then about those where rules meet.
 func (p *prober) tryAll(of ...*Policy) {
-	for _, try := range []func(*Policy){p.try, p.tryTraits, p.tryMarks, p.tryForms, p.tryPairs} {
+	for _, try := range []func(*Policy){p.tryTraits, p.tryMarks, p.tryForms, p.tryPairs} {
 		p.most = p.work + differWork
 		for _, policy := range of {
-			if try(policy); p.settled() {
+			if p.settled() {
 				return
 			}
+			try(policy)
 		}
 	}
 }

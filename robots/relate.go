@@ -147,25 +147,31 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	return d, work + cost
 }
 
-// differShortly is [Differ] without a search. If it leaves the difference undecided, it
-// returns what is known of it.
+// differShortly is [Differ] without a search through all rules. If it leaves the difference
+// undecided, it returns what is known of it.
 func differShortly(a, b *Policy) (d Difference, known shown, work int) {
 	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: true}
-	if p.tryStarred(a, b); p.found != [2]bool{} {
-		return Differs, known, p.work / 16
+	readings, on := readingsOf(a, b)
+	if known.agree, work = likenessOf(readings, on); known.agree == unknownLikeness {
+		on.likeness = alikePlainly
+		partings, cost := partingsOf(readings, on)
+		p.tryApart(partings)
+		p.tryAll(a, b)
+		same, more := p.compareApart(partings)
+		if work += cost + more; same {
+			known.agree = alikePlainly
+		}
 	}
-	known.agree, work = likenessOf(a, b)
-	if known.agree == alike {
-		return Same, known, work + p.work/16
-	}
-	if known.agree != unknownLikeness {
+	if known.agree == alikePlainly && !p.needless {
 		p.ways = [2]bool{}
-	}
-	if !p.settled() {
+		p.most = p.work + differWork
+		p.try(a, b)
 		p.tryAll(a, b)
 	}
 	work += p.work / 16 // a rule seldom costs more than a look at its first bytes
 	switch known.needless = p.needless; {
+	case known.agree == alike:
+		return Same, known, work
 	case p.found != [2]bool{}:
 		return Differs, known, work
 	case known.agree == alikePlainly && p.needless:
@@ -277,8 +283,7 @@ func Distinguish(a, b *Policy, most int, of Paths) (w *Counterexample, decided b
 	}
 	if path == nil {
 		p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: of != AllPaths}
-		p.try(a)
-		p.try(b)
+		p.try(a, b)
 		if work += p.work; p.found == [2]bool{} {
 			return nil, false, work
 		}
