@@ -89,7 +89,8 @@
 //	compare.go       how two policies relate
 //	relate.go        answers that need no search, or only a part of one
 //	language.go      policies as package internal/automaton, which searches, takes them
-//	pairs.go         many pairs, within a bound on the work; pairs_store.go keeps what they gave
+//	pairs.go         many pairs, within a bound on the work
+//	pairs_store.go   what they gave, from file to file
 //	probe.go         paths that rules name
 //	probe_forms.go   paths on which forms of a path, or ranks of rules, part
 //	alike.go         policies whose rules show that they mean the same
