@@ -34,13 +34,13 @@ endif
 # The compiler, the linker and most processes of a test are small and live for seconds:
 # by default they spend up to a third of their time on collecting garbage. soak, torture
 # and fuzz leave the default.
-test lint test-unit test-race test-duckdb test-s3: export GOGC := 400
+test vet lint test-unit test-race test-duckdb test-s3: export GOGC := 400
 
 # How long make fuzz runs each target, and those that it runs.
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man release test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
+.PHONY: help run build man release vet test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,9 +64,8 @@ release: man ## archives for Linux, macOS and Windows and an image in release/, 
 # Two parts at a time: while one waits, for a clock or for its last package, the other
 # computes. Vetting compiles the packages before: with an empty build cache, both parts
 # would compile the same ones.
-test: ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
-	@$(GO) vet ./...
-	@$(MAKE) --no-print-directory -j 2 lint test-duckdb test-race test-unit test-s3
+test: vet ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
+	@$(MAKE) --no-print-directory -o vet -j 2 lint test-duckdb test-race test-unit test-s3
 
 # Tests wait more than they compute, so more of them run side by side than there are
 # processors. lint vets.
@@ -147,9 +146,11 @@ bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, be
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus ./cmd/internal/check
 	$(GO) test -run '^$$' -bench . ./sink
 
-lint: ## gofmt, go vet, staticcheck
-	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+vet:
 	$(GO) vet ./...
+
+lint: vet ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	cd sink/duckdb && CGO_ENABLED=1 $(GO) vet ./...
 	cd robots/compare && $(GO) vet ./...
 	cd fetch/warc/others && $(GO) vet ./...

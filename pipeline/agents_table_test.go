@@ -29,7 +29,7 @@ import (
 
 // SPEC 4: only an agent's own tokens make a group its own. A file that names only
 // Googlebot names none of the crawlers that fall back to its group.
-func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
+func TestOnlyItsOwnTokenNamesAnAgent_NoRace(t *testing.T) {
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "down.example" {
 			w.WriteHeader(http.StatusInternalServerError)

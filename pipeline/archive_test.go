@@ -48,7 +48,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 
 // A run counts the hosts of its filter that no capture is of, of all archives. Once it is
 // resumed and does not read an archive again, it does not know them.
-func TestHostsWithoutACaptureAreCounted(t *testing.T) {
+func TestHostsWithoutACaptureAreCounted_NoRace(t *testing.T) {
 	c := newConfig(t, nil, "one.example\ntwo.example\nthree.example\n")
 	for _, host := range []string{"one.example", "two.example"} {
 		c.Source.WARC = append(c.Source.WARC, writeFile(t, host, []byte(warcResponse(host, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n"))))

@@ -195,7 +195,7 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 
 // An index that gives two lengths of a record, in either order, does not say which is
 // right: the capture is read all the same.
-func TestIndexWithTwoLengthsOfARecord(t *testing.T) {
+func TestIndexWithTwoLengthsOfARecord_NoRace(t *testing.T) {
 	x := archivesWithIndex(1, 3, 1)
 	fields := strings.Fields(x.index[1])
 	for _, wrong := range []string{"20", "100000"} {
@@ -295,7 +295,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 
 // Ranks, filter, sample, limit and last captures choose among the captures of an index as
 // they do of archives; what is not wanted is not read.
-func TestChoiceOfAnIndex(t *testing.T) {
+func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 	x := archivesWithIndex(2, 20, 5)
 	var again []byte // two later captures of a host
 	for i, date := range []string{"2026-03-01", "2026-02-01"} {

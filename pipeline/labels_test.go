@@ -118,7 +118,7 @@ func (p *labelled) config(t *testing.T) Config {
 
 // Each counter of a value is that of a run over the hosts that have it, and the sums over
 // summary are those of a run without labels.
-func TestCountersByLabel(t *testing.T) {
+func TestCountersByLabel_NoRace(t *testing.T) {
 	n := 3000
 	if testing.Short() {
 		n = 400
@@ -217,7 +217,7 @@ func TestCountersByLabel(t *testing.T) {
 }
 
 // Shards, a run that was stopped, and a run that judges again count by label as the whole.
-func TestCountersByLabelOfParts(t *testing.T) {
+func TestCountersByLabelOfParts_NoRace(t *testing.T) {
 	p := newLabelled(t, 300, 9)
 	c := p.config(t)
 	c.Tables = schema.TableNames
@@ -307,7 +307,7 @@ func TestCountersByLabelAfterAResume(t *testing.T) {
 }
 
 // Of 10,000 values those are counted apart that most hosts of the list have.
-func TestTenThousandValues(t *testing.T) {
+func TestTenThousandValues_NoRace(t *testing.T) {
 	p := newLabelled(t, 1500, 1)
 	var list strings.Builder
 	list.WriteString("domain\towner\n")
@@ -436,7 +436,7 @@ func TestLabelsOfAList(t *testing.T) {
 }
 
 // Each table is the same alone, as any set of tables may be asked for.
-func TestTablesAlone(t *testing.T) {
+func TestTablesAlone_NoRace(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nLicense: https://a.example/l.xml\n" +
 		"Crawl-delay: 3\nNoindex: /b\nUser-agent: GPTBot\nDisallow: /\nSitemap: https://a.example/s.xml\nSitemap: /t.xml\n"
 	archive := writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n"+file)+

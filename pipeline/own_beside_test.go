@@ -15,7 +15,7 @@ import (
 
 // Each agent's verdicts under own are the same whatever other profiles a run has, also one
 // that is the parser of some agents and then judges all of them.
-func TestOwnBesideAnotherProfile(t *testing.T) {
+func TestOwnBesideAnotherProfile_NoRace(t *testing.T) {
 	var agents []schema.Agent
 	parsers := []string{"google", "heritrix", "wget", "nutch", "httrack"}
 	readers := make(map[string]*robots.Profile)

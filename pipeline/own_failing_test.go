@@ -17,7 +17,7 @@ import (
 
 // Under own, a host that fails means to each agent what its program makes of it, with a
 // memory of the host and without: only google has one.
-func TestOwnOnFailingHosts(t *testing.T) {
+func TestOwnOnFailingHosts_NoRace(t *testing.T) {
 	t.Parallel()
 	readers := []string{"google", "scrapy", "crawlee", "colly", "nutch", "heritrix"}
 	var fails atomic.Bool

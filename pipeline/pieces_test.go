@@ -58,7 +58,7 @@ func TestHostsOfAllPiecesAreAskedOnce_NoRace(t *testing.T) {
 
 // A run that judges another one again has its pieces, which are row groups of fetches: the
 // sizes of bodies were not known when these were cut.
-func TestBodiesThatAreJudgedAgainCutNoPieces(t *testing.T) {
+func TestBodiesThatAreJudgedAgainCutNoPieces_NoRace(t *testing.T) {
 	const hosts = 40 // of nearly 500 KiB each, more than pieceStored
 	body := "User-agent: *\n" + strings.Repeat("#", 499<<10)
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, body) }, list(hosts))

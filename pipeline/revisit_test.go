@@ -93,7 +93,7 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 }
 
 // The archives that fail as their writers write them are read, one row to a host.
-func TestArchivesOfWriters(t *testing.T) {
+func TestArchivesOfWriters_NoRace(t *testing.T) {
 	const folder = "../../shared/conformance/archives/"
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("the archives are not here")

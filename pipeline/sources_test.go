@@ -101,7 +101,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 }
 
 // A list that selects stored answers gives their ranks, unless --ranks does.
-func TestRanksOfAListThatSelects(t *testing.T) {
+func TestRanksOfAListThatSelects_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.example", "b.example", "c.example"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))

@@ -61,7 +61,11 @@ func TestWARCFile(t *testing.T) {
 // that it has not, and keeps its own.
 func TestTwoRunsWithOneWARCFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for round := range 20 {
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	for round := range rounds {
 		file := fmt.Sprintf("%d.warc.gz", round)
 		var runs []*Run
 		for n := range 2 { // one segment, or two

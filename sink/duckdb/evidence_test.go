@@ -65,6 +65,9 @@ func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
 // The evidence of a run gives its tables again: whatever the hosts answer, over http,
 // over https, and where https is given up for http.
 func TestEvidenceGivesTheTablesAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package pipeline reads evidence again; TestDocumentsOfConsent and TestSitemapsOfHosts read theirs")
+	}
 	t.Parallel()
 	http, https, ca, hosts := faultyWeb(t)
 	agents := write(t, filepath.Join(t.TempDir(), "agents.yaml"), "- {name: GPTBot}\n- {name: Googlebot}\n- {name: Googlebot-Image, tokens: [Googlebot-Image, Googlebot]}\n- {name: Nobody}\n")

@@ -39,7 +39,7 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 	const weeks = 7
 	hosts := 24
 	if testing.Short() {
-		hosts = 8
+		hosts = 5
 	}
 	states := make(map[string]string)
 	for i := range hosts {

@@ -79,12 +79,12 @@ func wantSameButTimes(t *testing.T, want, got string) {
 // kept is asked again. Shards have the rows of a whole run, a data set of them can be made
 // again, and prune removes them.
 func TestIdentitiesThroughKillsAndShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package pipeline interrupts runs with identities; TestAnswersToIdentities compares their tables")
+	}
 	t.Parallel()
 	w, dir := newAnswering(t), t.TempDir()
-	hosts, kills := 40, 1
-	if !testing.Short() {
-		hosts, kills = 4500, 20
-	}
+	const hosts, kills = 4500, 20
 	list := ""
 	for i := range hosts {
 		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)

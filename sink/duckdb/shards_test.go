@@ -160,6 +160,9 @@ func firstLine(text string) string {
 // A process of a planned run needs no source and no settings. It reads its own list
 // or archives only, and refuses other settings.
 func TestPlannedShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("cmd/robocensus plans shards of lists, archives and earlier runs; TestShardsMakeTheSameRun compares their rows")
+	}
 	t.Parallel()
 	w := newWeb(t, 300, "none")
 	dir := t.TempDir()
@@ -214,6 +217,9 @@ func TestTablesOfArray(t *testing.T) {
 
 // Of many attempts at a shard at once one wins, and nothing is left of the others.
 func TestAttemptsAtAShard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sink/s3 lets attempts at a shard meet, in a store that disturbs; sink, at every operation")
+	}
 	t.Parallel()
 	w := newWeb(t, 300, "none")
 	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
@@ -226,6 +232,9 @@ func TestAttemptsAtAShard(t *testing.T) {
 // Shards that are killed or terminated at any moment are complete after retries, and
 // the run is the same. A terminated shard says 75, which is worth a retry.
 func TestShardsAreRetried(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sink/s3 kills attempts at a shard; cmd/robocensus retries shards under make")
+	}
 	t.Parallel()
 	w := newWeb(t, 400, "uniform:0ms-20ms")
 	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")

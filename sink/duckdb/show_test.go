@@ -59,7 +59,7 @@ type shown struct {
 func TestShowIsWhatTheTablesSay(t *testing.T) {
 	hosts, rules := "origin", 500
 	if testing.Short() {
-		hosts, rules = "origin IN (SELECT origin FROM templates UNION SELECT origin FROM preferences) DESC, hash(origin) LIMIT 70", 150
+		hosts, rules = "origin IN (SELECT origin FROM templates UNION SELECT origin FROM preferences) DESC, hash(origin) LIMIT 40", 80
 	}
 	rulesSeen, wordsSeen, statementsSeen := wantShownAsTables(t, single, hosts)
 	if rulesSeen < rules || wordsSeen < 6 || statementsSeen < 60 {

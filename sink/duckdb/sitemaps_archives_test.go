@@ -63,14 +63,14 @@ func unpack(t *testing.T, name string) []byte {
 // What another program has crawled gives the rows that asking the hosts gives, in whatever
 // order its captures are, in one file or several, as revisit records, and by an index.
 func TestSitemapsOfForeignArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestDocumentsOfForeignArchives reads what wget has crawled")
+	}
 	t.Parallel()
 	if _, err := exec.LookPath("wget"); err != nil {
 		t.Skip("wget is not installed")
 	}
-	n := 2 * len(siteKinds)
-	if !testing.Short() {
-		n = 500
-	}
+	const n = 500
 	addr, log := serveSites(t)
 	dir := t.TempDir()
 	asks := sitesRun(t, dir, addr, n)

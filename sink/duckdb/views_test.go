@@ -163,7 +163,11 @@ func fails(t *testing.T, db *sql.DB, query string) string {
 
 func TestAMissingTableSaysSo(t *testing.T) {
 	t.Parallel()
-	for _, written := range []string{"fetches", "rules,groups,verdicts", "groups,rules,sitemaps,lines,policies"} {
+	all := []string{"fetches", "rules,groups,verdicts", "groups,rules,sitemaps,lines,policies"}
+	if testing.Short() { // each table is missing in one of them
+		all = all[:2]
+	}
+	for _, written := range all {
 		dir := filepath.Join(t.TempDir(), "out")
 		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", "r", "--tables", written, "--progress", "none")
 		db := quick(t, dir)

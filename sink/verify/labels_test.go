@@ -12,7 +12,7 @@ import (
 )
 
 // Counters by label that are not those of the rows of labels, policies and verdicts are found.
-func TestLabelCountsAreVerified(t *testing.T) {
+func TestLabelCountsAreVerified_NoRace(t *testing.T) {
 	hosts := []struct{ sector, class, verdict string }{
 		{"news", "partial", "allow"}, {"news", "disallow_all", "disallow"}, {"shop", "partial", "allow"}, {"rare", "partial", "disallow"}, {"", "partial", "allow"},
 	}

@@ -146,7 +146,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-func TestArchiveForms(t *testing.T) {
+func TestArchiveForms_NoRace(t *testing.T) {
 	a := Archive{Hosts: Hosts{"a.test": []byte("a"), "b.test": []byte(strings.Repeat(rules, 1000))}, Repeat: 50, Other: 40}
 	plain := write(t, a, "a.warc")
 	unzip := func(b []byte) []byte {

@@ -332,10 +332,9 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 	p := plant(t)
 	promise := randomPromise(p)
-	const size = 120
-	batches := 2
+	size, batches := 120, 2
 	if testing.Short() {
-		batches = 1
+		size, batches = 60, 1
 	}
 	met := []string{"no_change: ['all'], after: ['redirected_away'], agents: ['RoboTestA'], identity: ['as-b']"} // and not seen at first
 	for range batches {

@@ -37,7 +37,7 @@ func partOf[T any](t *testing.T, dir, table string, segment int, size int64, row
 
 // An earlier run whose digests match what is wrong is not re-evaluated: bodies that are
 // not those of their digests, bodies that no row needs, and targets out of order.
-func TestAnEarlierRunFitsTogether(t *testing.T) {
+func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 	type segment struct {
 		fetches []schema.Fetch
 		bodies  []schema.Body
@@ -130,7 +130,7 @@ func TestShardsOfAnEarlierRunDoNotFollowEachOther(t *testing.T) {
 
 // Bodies that many rows need are held compressed beyond a bound: those of a stranger's
 // part of some kilobytes may be a gigabyte.
-func TestHeldBodiesTakeLittleMemory(t *testing.T) {
+func TestHeldBodiesTakeLittleMemory_NoRace(t *testing.T) {
 	var rows []schema.Fetch
 	var bodies []schema.Body
 	for i := range 12 {
