@@ -63,6 +63,9 @@ type File struct {
 	// ranks and dialectForms are memory of compile.
 	ranks        []ranked
 	dialectForms []dialect.Form
+	tape         dialect.Tape // of the body, once a dialect has asked for it
+	taped        bool
+	beside       *File // see ParseBeside
 	// inQuery holds the query form of the few patterns whose form in a query
 	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm
@@ -234,6 +237,7 @@ func (f *File) reset(body []byte, p *Profile) {
 	f.Lines, f.InvalidLines = 0, 0
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
 	f.choices.reset()
+	f.taped = false
 	f.Truncated = len(body) > p.SizeLimit || f.Cut
 	if len(body) > p.SizeLimit {
 		body = body[:p.SizeLimit]

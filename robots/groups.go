@@ -17,7 +17,7 @@ func (f *File) parseDialect(p *Profile) {
 	f.Groups, f.Agents, f.Rules, f.spans = f.Groups[:0], f.Agents[:0], f.Rules[:0], f.spans[:0]
 	f.refusedAt = 0
 	d := dialectParser{File: f, p: p, group: -1}
-	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
+	dialect.Records(&p.Lines.Lines, f.tapeOf(), f.Truncated, p.AllowField, d.take)
 	d.end()
 	switch {
 	case p.InvalidBytes == dialect.InvalidRefused && !f.IsUTF8:
@@ -273,6 +273,7 @@ func (d *dialectParser) compile() {
 	out.Agents, out.Groups = append(out.Agents[:0], d.Agents...), append(out.Groups[:0], d.Groups...)
 	out.Rules, out.spans = slices.Grow(out.Rules[:0], len(d.Rules)), append(out.spans[:0], d.spans...)
 	all, forms := slices.Grow(d.ranks[:0], len(d.Rules)), d.dialectForms[:0]
+	patterns := dialect.PatternsOf(&d.p.Matching.Matching, d.p.Wildcards, d.p.AddSlash)
 	for g := range d.Groups {
 		rules := out.Groups[g].Rules
 		out.Groups[g].Rules.From = int32(len(out.Rules))
@@ -288,7 +289,7 @@ func (d *dialectParser) compile() {
 				continue
 			}
 			out.Groups[g].ends = d.p.EndsRules(r.Pattern)
-			forms = dialect.FormsOf(forms[:0], &d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
+			forms = patterns.Forms(forms[:0], r.Pattern, r.Kind == Allow)
 			for k, form := range forms {
 				if k == 0 {
 					r.Normalized, r.Wildcard, r.Anchor, r.Effective = form.Text, form.Wildcard, form.Anchor, true

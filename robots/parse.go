@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
@@ -17,6 +18,14 @@ const googleLine = 2083*8 - 1
 // Nothing in a body is an error.
 func (f *File) Parse(body []byte, p *Profile) {
 	f.parse(body, p, nil)
+}
+
+// ParseBeside is Parse of a body that g holds too, parsed under another profile. Dialects look
+// for its lines once, and g keeps them.
+func (f *File) ParseBeside(g *File, body []byte, p *Profile) {
+	f.beside = g
+	f.parse(body, p, nil)
+	f.beside = nil
 }
 
 // parse parses a body under one reading of what the profile leaves open. A nil
@@ -35,7 +44,6 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	}
 	s.reject, s.leave = p.leniencies()
 	s.letter = p.Reserved == ReservedEqual
-	s.judging = s.dialect && f.JudgeOnly
 	if s.google {
 		s.white = &space
 	}
@@ -46,7 +54,22 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	}
 	f.IsUTF8 = validUTF8(body, f.Truncated)
 	f.IsHTML = answer.IsHTML(body)
+	if !s.dialect || !f.JudgeOnly || s.google || !s.others(f.tapeOf()) {
+		s.lines(start)
+	}
+	if f.Lines = int(s.line); endsLine(body) {
+		f.Lines--
+	}
+	s.closeGroup()
+	if s.dialect {
+		f.parseDialect(p)
+	}
+}
 
+// lines parses the lines of the body from start on.
+func (s *parser) lines(start int) {
+	f, body := s.File, s.body
+	judging := s.dialect && f.JudgeOnly
 	// The next LF, CR, # and NUL are looked up once each and kept until the
 	// line passes them. Most bodies have no CR or no NUL, and searching the
 	// whole body once for a missing byte is fast.
@@ -98,7 +121,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 			}
 			stop = hash
 		}
-		if line := body[start:stop]; !s.judging || mayStateUse(line) {
+		if line := body[start:stop]; !judging || mayStateUse(line) {
 			s.content(line)
 		}
 		for ; remarks < len(f.Remarks); remarks++ {
@@ -112,14 +135,32 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		}
 		start = end + 1
 	}
-	f.Lines = int(s.line)
-	if endsLine(body) {
-		f.Lines--
+}
+
+// others parses what a judge needs of the lines of a tape besides the records of a dialect. It
+// reports whether the tape has the lines.
+func (s *parser) others(tape *dialect.Tape) bool {
+	for n, line := range tape.Others(s.Truncated) {
+		if mayStateUse(line) {
+			line, _, _ = bytes.Cut(line, []byte("#"))
+			s.line = int32(n)
+			s.content(line)
+		}
 	}
-	s.closeGroup()
-	if s.dialect {
-		f.parseDialect(p)
+	s.line = int32(tape.Lines())
+	return s.line > 0
+}
+
+// tapeOf returns the tape of the body, which is that of another file if this has the same body.
+func (f *File) tapeOf() *dialect.Tape {
+	if g := f.beside; g != nil && len(g.body) == len(f.body) && len(f.body) > 0 && &g.body[0] == &f.body[0] {
+		f = g
 	}
+	if !f.taped {
+		f.taped = true
+		f.tape.Read(f.body)
+	}
+	return &f.tape
 }
 
 // mayStateUse reports whether a line may state a use: its field begins as content-usage,
@@ -174,7 +215,6 @@ type parser struct {
 	reading *reading // nil for the first
 	google  bool
 	dialect bool       // parseDialect finds agents and rules
-	judging bool       // and nothing but lines about use is to be found here
 	reject  oddity     // oddities whose lines do not count
 	leave   oddity     // oddities that the profile leaves open
 	white   *[256]bool // white space

@@ -308,7 +308,7 @@ func (r *reading) parse() {
 		return
 	}
 	r.parsed, r.file.Cut, r.patterns = true, r.cut, r.patterns[:0]
-	r.file.Parse(r.body, r.profile)
+	r.file.ParseBeside(r.first, r.body, r.profile)
 }
 
 // texts returns the patterns of the rules, as text.

@@ -107,8 +107,9 @@ type reading struct {
 	answer   answer.Answer
 	body     []byte // nil for none
 	hash     bodyHash
-	cut      bool        // the body is not complete
-	file     robots.File // the body, once parsed
+	cut      bool         // the body is not complete
+	file     robots.File  // the body, once parsed
+	first    *robots.File // that of the first reading
 	parsed   bool
 	loaded   bool     // by the judge
 	aside    bool     // by beside
@@ -129,7 +130,7 @@ func (s *Shared) Evaluator() *Evaluator {
 	}
 	e.categorise()
 	for k, p := range s.judges {
-		e.readings[k].profile = p
+		e.readings[k].profile, e.readings[k].first = p, &e.readings[0].file
 	}
 	for k := range e.readings {
 		e.prepare(k)

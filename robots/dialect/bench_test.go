@@ -30,7 +30,9 @@ func BenchmarkDialect(b *testing.B) {
 		var agents []dialect.Agent
 		var rules []dialect.Record
 		group, open := int32(-1), false
-		dialect.Records(&p.Lines.Lines, body, false, p.AllowField, func(r dialect.Record) {
+		var tape dialect.Tape
+		tape.Read(body)
+		dialect.Records(&p.Lines.Lines, &tape, false, p.AllowField, func(r dialect.Record) {
 			switch r.Field {
 			case dialect.AgentField:
 				if !open {
@@ -45,7 +47,8 @@ func BenchmarkDialect(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				dialect.Records(&p.Lines.Lines, body, false, p.AllowField, func(dialect.Record) {})
+				tape.Read(body)
+				dialect.Records(&p.Lines.Lines, &tape, false, p.AllowField, func(dialect.Record) {})
 			}
 		})
 		b.Run(name+"/names", func(b *testing.B) {
@@ -55,10 +58,11 @@ func BenchmarkDialect(b *testing.B) {
 			}
 		})
 		b.Run(name+"/forms", func(b *testing.B) {
+			patterns := dialect.PatternsOf(&p.Matching.Matching, p.Wildcards, p.AddSlash)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, r := range rules {
-					dialect.FormsOf(nil, &p.Matching.Matching, r.Value, r.Field == dialect.AllowField, p.Wildcards, p.AddSlash)
+					patterns.Forms(nil, r.Value, r.Field == dialect.AllowField)
 				}
 			}
 		})

@@ -4,7 +4,8 @@
 // other profile.
 //
 //	fields.go   the fields, and their values
-//	records.go  lines and their fields
+//	tape.go     lines that all dialects find alike
+//	records.go  other lines, and the fields of all
 //	names.go    which name of a file an agent follows
 //	common.go   names of which an agent's token has only a part
 //	forms.go    the ways in which the pattern of a rule matches

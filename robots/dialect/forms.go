@@ -19,20 +19,23 @@ type Form struct {
 	Anchor   bool
 }
 
-// A pattern is read by the fields of a dialect, and by two that every profile has.
-type patterns struct {
+// Patterns are read by the fields of a dialect, and by two that every profile has.
+type Patterns struct {
 	*Matching
 	rewriter            rewrite.Rewriter
 	wildcards, addSlash bool
 }
 
-// FormsOf appends the ways in which a rule matches; none if it never does. wildcards and
-// addSlash are those of its profile.
-func FormsOf(dst []Form, m *Matching, pattern []byte, allow, wildcards, addSlash bool) []Form {
-	if m.keeps(pattern) {
+// PatternsOf returns how a profile reads patterns that has these fields.
+func PatternsOf(m *Matching, wildcards, addSlash bool) *Patterns {
+	return &Patterns{m, RewriterOf(m), wildcards, addSlash}
+}
+
+// Forms appends the ways in which a rule matches; none if it never does.
+func (p *Patterns) Forms(dst []Form, pattern []byte, allow bool) []Form {
+	if p.keeps(pattern) {
 		return append(dst, Form{Text: pattern, Length: len(pattern)})
 	}
-	p := patterns{m, RewriterOf(m), wildcards, addSlash}
 	for p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
 		dst = p.formsOf(dst, pattern[:p.MaxPattern], allow)
 		if pattern = pattern[p.MaxPattern+1:]; len(pattern) == 0 {
@@ -61,7 +64,7 @@ func (m *Matching) keeps(pattern []byte) bool {
 	return true
 }
 
-func (p *patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {
+func (p *Patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {
 	if string(pattern) == "\n" {
 		return dst // see pairs
 	}
@@ -129,7 +132,7 @@ func (p *patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {
 
 // formsOfURL appends the ways in which a rule matches whose pattern is read as a URL, if
 // it begins with stars also without them.
-func (p *patterns) formsOfURL(dst []Form, pattern []byte, allow bool) []Form {
+func (p *Patterns) formsOfURL(dst []Form, pattern []byte, allow bool) []Form {
 	if len(pattern) == 0 && !allow {
 		return append(dst, never(0)) // all but the other rules
 	}
@@ -179,7 +182,7 @@ func pathOfURL(b []byte) (path []byte, host bool) {
 
 // formOf returns the form of a pattern as it is compared; without text if it matches
 // nothing.
-func (p *patterns) formOf(text []byte) (f Form) {
+func (p *Patterns) formOf(text []byte) (f Form) {
 	f.Length = len(text)
 	switch p.Dollar {
 	case DollarVoids:
@@ -213,7 +216,7 @@ var expression = strings.NewReplacer(`\*`, `.*`, `\$`, `$`)
 // formOfExpression appends the form of a pattern that becomes a regular expression if it
 // has a * or $, and is as long as that. It is then not bound to the start of the path,
 // and matches nothing if something follows a $.
-func (p *patterns) formOfExpression(dst []Form, pattern []byte) []Form {
+func (p *Patterns) formOfExpression(dst []Form, pattern []byte) []Form {
 	pattern = bytes.TrimRight(pattern, "*")
 	if len(pattern) == 0 {
 		return dst
@@ -251,7 +254,7 @@ func collapsed(pattern []byte) []byte {
 }
 
 // directoryOf returns the directory that a rule for its index covers too.
-func (p *patterns) directoryOf(text []byte, allow bool) (dir []byte, ok bool) {
+func (p *Patterns) directoryOf(text []byte, allow bool) (dir []byte, ok bool) {
 	switch {
 	case (p.Index == IndexAllow || p.Index == IndexAllowOnly) && allow && bytes.HasSuffix(text, []byte("/index.html")):
 		return text[:len(text)-len("index.html")], true

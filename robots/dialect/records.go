@@ -39,29 +39,10 @@ type reader struct {
 	*Lines
 	allow bool         // allow is a field
 	take  func(Record) // what is called for each record
-	lf    int          // where the next LF is, or the end of the body
-	usual [3]usual
-
-	// What may end a line besides LF: of each such byte and of all, where the next one is, or
-	// the end of the body. Each is looked for once, however many others there are.
-	ends  []byte
-	nexts [mostEnds]int
-	end   int
 }
 
-const mostEnds = 8
-
-// A usual field is one of those that nearly all lines have.
-type usual struct {
-	name  string
-	field Field // what the dialect takes it for
-}
-
-// Records calls take with the records of a body, and with its empty lines. A last line
-// that is cut does not count. allow says that allow is a field.
-func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
-	p := reader{Lines: l, allow: allow, take: take, lf: -1}
-	p.prepare()
+// read takes the records of a body whose lines no tape has.
+func (p *reader) read(body []byte, cut bool) {
 	body = p.decoded(body)
 	tags := p.StripTags == TagsAlways || p.StripTags == TagsOfHTML && hasHTMLTag(body)
 	number := int32(1)
@@ -74,12 +55,7 @@ func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 		if next < 0 && cut {
 			return
 		}
-		switch {
-		case p.OneWord:
-			p.pairs(line, number, next < 0)
-		case !p.takeUsual(line, number, tags):
-			p.record(line, number, tags)
-		}
+		p.line(line, number, tags, next < 0)
 		if next < 0 {
 			return
 		}
@@ -88,14 +64,12 @@ func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 	}
 }
 
-// prepare prepares the short ways of a reader: parts and takeUsual.
-func (p *reader) prepare() {
-	p.ends, p.end = p.LineEnds.bytes(), -1
-	for i := range p.ends {
-		p.nexts[i] = -1
-	}
-	for i, name := range [...]string{"disallow", "allow", "user-agent"} {
-		p.usual[i] = usual{name, p.fieldOf([]byte(name))}
+// line takes the records of a line.
+func (p *reader) line(b []byte, number int32, tags, last bool) {
+	if p.OneWord {
+		p.pairs(b, number, last)
+	} else {
+		p.record(b, number, tags)
 	}
 }
 
@@ -149,37 +123,23 @@ func (p *reader) decoded(body []byte) []byte {
 
 // hasHTMLTag reports whether a body has one of the tags html, head and body.
 func hasHTMLTag(body []byte) bool {
-	for i := range body {
-		if body[i] != '<' {
-			continue
+	for {
+		i := bytes.IndexByte(body, '<')
+		if i < 0 {
+			return false
 		}
+		body = body[i+1:]
 		for _, tag := range [...]string{"html", "head", "body"} {
-			if ascii.HasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"),
-				[]byte(">")) {
+			if ascii.HasPrefixFold(body, tag) && bytes.HasPrefix(bytes.TrimLeft(body[len(tag):], " \t\r\n\v\f"), []byte(">")) {
 				return true
 			}
 		}
 	}
-	return false
 }
 
 // lineEnd returns where the line ends that begins at start, and where the next one
 // begins, or -1.
 func (p *reader) lineEnd(b []byte, start int) (end, next int) {
-	if p.lf < start { // looked for once, however many lines end otherwise
-		if p.lf = len(b); start < len(b) {
-			if i := bytes.IndexByte(b[start:], '\n'); i >= 0 {
-				p.lf = start + i
-			}
-		}
-	}
-	if p.lf < len(b) && !p.parts(b, start) {
-		end = p.lf
-		if p.LineEnds != EndsLF && p.LineEnds != EndsLFNUL && end > start && b[end-1] == '\r' {
-			end--
-		}
-		return end, p.lf + 1
-	}
 	n := 0 // bytes that count
 	for i := start; i < len(b); i++ {
 		switch c := b[i]; {
@@ -201,62 +161,6 @@ func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 		n++
 	}
 	return len(b), -1
-}
-
-// parts reports whether something may end a line from start on before the LF that follows. A
-// CR before that is a part of its end.
-func (p *reader) parts(b []byte, start int) bool {
-	if p.MaxLine > 0 && p.lf-start > p.MaxLine {
-		return true
-	}
-	if p.end < start {
-		p.end = len(b)
-		for i, c := range p.ends {
-			if p.nexts[i] < start {
-				if p.nexts[i] = len(b); start < len(b) {
-					if k := bytes.IndexByte(b[start:], c); k >= 0 {
-						p.nexts[i] = start + k
-					}
-				}
-			}
-			p.end = min(p.end, p.nexts[i])
-		}
-	}
-	return p.end < p.lf && (p.end < p.lf-1 || b[p.end] != '\r')
-}
-
-// bytes returns the bytes besides LF in which what ends a line begins, at most mostEnds.
-func (e LineEnds) bytes() []byte {
-	switch e {
-	case EndsLF:
-		return nil
-	case EndsLFNUL:
-		return []byte{0}
-	case EndsUnicode:
-		return []byte("\r\xc2\xe2")
-	case EndsPython:
-		return []byte("\r\xc2\xe2\v\f\x1c\x1d\x1e")
-	}
-	return []byte{'\r'}
-}
-
-// takeUsual takes a line that begins with a usual field and its colon, and has no comment or
-// tag: for all dialects, it is that field and the rest of the line.
-func (p *reader) takeUsual(b []byte, number int32, tags bool) bool {
-	for i := range p.usual {
-		u := &p.usual[i]
-		n := len(u.name)
-		if len(b) <= n || b[n] != ':' || b[0]|0x20 != u.name[0] || !ascii.HasPrefixFold(b, u.name) {
-			continue
-		}
-		has := func(c byte) bool { return bytes.IndexByte(b, c) >= 0 }
-		if u.field == noField || has('#') || p.NULEnds && has(0) || tags && has('<') {
-			return false
-		}
-		p.take(Record{Line: number, Field: u.field, Value: p.trim(b[n+1:])})
-		return true
-	}
-	return false
 }
 
 // record takes what a line is.

@@ -1,9 +1,11 @@
 package dialect
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -41,7 +43,7 @@ func TestPlainPatterns(t *testing.T) {
 			continue
 		}
 		kept++
-		p := patterns{&m, RewriterOf(&m), wildcards, r.IntN(2) == 0}
+		p := PatternsOf(&m, wildcards, r.IntN(2) == 0)
 		if got, want := p.formsOf(nil, pattern, r.IntN(2) == 0), []Form{{Text: pattern, Length: len(pattern)}}; !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q has the forms %+v under %+v", pattern, got, m)
 		}
@@ -51,44 +53,44 @@ func TestPlainPatterns(t *testing.T) {
 	}
 }
 
-// A usual line is what the slow way takes it for, and lines end where the slow way ends them.
-func TestUsualLines(t *testing.T) {
+// A tape gives each dialect the records that it reads line by line, whatever the body has.
+func TestTape(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 2))
-	usual, parted := 0, 0
-	for range 40_000 {
+	pieces := []string{"Disallow:", "allow:", "USER-agent:", "disallow:", "User-agent: *", "Disallow", "crawl-delay: 1", " ", "\t", ":", "/a", "/b c",
+		"é", "#", "<b>", "<html>", "\r\n", "\r\n", "\n", "\n", "\n", "\n", "x"}
+	hostile := []string{"\x00", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u00a0", "\u2028", "\r", "\xef\xbb\xbf", "\xef\xbb", "\xff\xfe", "\xff", "\xe2\x80", "\ufeff",
+		strings.Repeat("y", 30)}
+	var tape Tape
+	taped, odd := 0, 0
+	for n := range 30_000 {
 		l := Lines{
-			LineEnds: pick(r, "", EndsLF, EndsUnicode, EndsPython, EndsLFNUL), MaxLine: r.IntN(2) * 20,
-			BOM: pick(r, "", BOMKept, BOMOfLines), Comments: pick(r, "", CommentsAfterSpace), NULEnds: r.IntN(2) == 0,
-			StripTags: pick(r, "", TagsAlways), Colon: pick(r, "", ColonTight, ColonExact, ColonOrSpace, ColonOrSpaceLower, ColonOrWords),
+			LineEnds: pick(r, "", EndsLF, EndsUnicode, EndsPython, EndsLFNUL), MaxLine: r.IntN(2) * 25,
+			BOM: pick(r, "", BOMKept, BOMOfLines, BOMDecoded), Comments: pick(r, "", CommentsAfterSpace), NULEnds: r.IntN(2) == 0,
+			InvalidBytes: pick(r, "", InvalidDropped, InvalidReplaced, InvalidRefused), OneWord: r.IntN(4) == 0,
+			StripTags: pick(r, "", TagsAlways, TagsOfHTML), Colon: pick(r, "", ColonTight, ColonExact, ColonOrSpace, ColonOrSpaceLower, ColonOrWords),
 			WhiteSpace:  pick(r, "", SpaceASCII, SpaceControl, SpacePython, SpaceECMA),
 			AgentFields: pick(r, nil, []string{"disallow"}, []string{"useragent"}), DisallowFields: pick(r, nil, []string{"allow"}),
 		}
-		body := text(r, 12, "Disallow:", "allow:", "USER-agent:", "Disallow", " ", "\t", ":", "/a", "#", "<b>", "\x00", "\v", "\x1c", "\u0085",
-			"\u2028", "\r", "\n", "\r\n", "\n", "\xef\xbb\xbf", "x")
+		body := text(r, 14, append(pieces, hostile[:r.IntN(2)*len(hostile)]...)...)
+		if n%10_000 == 0 {
+			body = append(body, strings.Repeat("a\n", mostTaped+r.IntN(3)-1-bytes.Count(body, []byte("\n")))...)
+		}
+		cut, allow := r.IntN(3) == 0, r.IntN(2) == 0
 		var got, want []Record
-		fast := reader{Lines: &l, allow: r.IntN(2) == 0, lf: -1}
-		fast.prepare()
-		slow := reader{Lines: &l, allow: fast.allow, lf: len(body), take: func(r Record) { want = append(want, r) }}
-		fast.take = func(r Record) { got = append(got, r) }
-		for start := 0; start >= 0; {
-			end, next := fast.lineEnd(body, start)
-			if at, after := slow.lineEnd(body, start); at != end || after != next {
-				t.Fatalf("a line of %q from %d on ends at %d before %d, not %d before %d: %+v", body, start, end, next, at, after, l)
-			}
-			got, want = nil, nil
-			tags := l.StripTags != ""
-			if line := body[start:end]; fast.takeUsual(line, 1, tags) {
-				usual++
-				if slow.record(line, 1, tags); fmt.Sprintf("%v", got) != fmt.Sprintf("%v", want) {
-					t.Fatalf("%q is %+v, not %+v: %+v", line, got, want, l)
-				}
-			}
-			if start = next; next > 0 && body[next-1] != '\n' {
-				parted++
-			}
+		slow := reader{Lines: &l, allow: allow, take: func(r Record) { want = append(want, r) }}
+		slow.read(body, cut)
+		tape.Read(body)
+		Records(&l, &tape, cut, allow, func(r Record) { got = append(got, r) })
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%q has the records %v, not %v: %+v", body, got, want, l)
+		}
+		if lines := tape.Lines(); lines > 0 {
+			taped += len(got)
+		} else {
+			odd += len(got)
 		}
 	}
-	if usual < 5000 || parted < 10_000 {
-		t.Errorf("%d lines are usual, %d do not end with LF", usual, parted)
+	if taped < 20_000 || odd < 10_000 {
+		t.Errorf("%d records are of tapes, %d are not", taped, odd)
 	}
 }

@@ -175,7 +175,7 @@ func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) 
 	body := read.Body()
 	e.bytes -= len(body) + 1
 	e.read.Cut = read.Truncated
-	e.read.Parse(body, e.readers[1])
+	e.read.ParseBeside(read, body, e.readers[1])
 	e.judges[0].Load(read)
 	e.judges[1].Load(&e.read)
 	return e.judges[0].Policy(0), e.judges[1].Policy(0)
