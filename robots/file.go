@@ -199,7 +199,7 @@ const (
 	TruncatedLine                      // the line's end lies beyond the size limit, so it does not count
 	SitemapValue                       // a sitemap whose value is quoted, or has another URL or field in it
 	NotPortable                        // parsers part on it (package portable); Parse has no such remark
-	LighthouseError                    // Lighthouse's audit calls it an error (package lighthouse); nor such a one
+	LighthouseError                    // Lighthouse's audit calls it an error (package portable); nor such a one
 
 	NumRemarkClasses = iota // the number of classes
 )

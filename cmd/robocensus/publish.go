@@ -16,7 +16,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -96,8 +95,8 @@ func publishCommand() *cobra.Command {
 	s.BoolVar(&f.hashHosts, "hash-hosts", false, "publish hashes instead of names of hosts")
 	c.MarkFlagDirname("to")
 	c.MarkFlagFilename("words", "yaml", "yml")
-	cli.CompleteList(c, "without", append(describe.TableNames(), describe.ColumnNames()...))
-	cli.CompleteFlag(c, "licence", describe.LicenceNames()...)
+	cli.CompleteList(c, "without", append(publish.TableNames(), publish.ColumnNames()...))
+	cli.CompleteFlag(c, "licence", publish.LicenceNames()...)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		config, err := f.config(c.Context(), args)
 		if config.In != nil {
@@ -133,12 +132,12 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	case len(runs) == 0:
 		return c, cli.Usagef("RUN is missing: give the runs to publish%s", cli.ThereAre(ctx, f.out))
 	}
-	known := append(describe.TableNames(), describe.ColumnNames()...)
+	known := append(publish.TableNames(), publish.ColumnNames()...)
 	for _, name := range f.without {
 		if !slices.Contains(known, name) {
 			return c, cli.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as "+
 				"fetches.remote_address",
-				name, flags.Suggest(name, known), strings.Join(describe.TableNames(), ", "))
+				name, flags.Suggest(name, known), strings.Join(publish.TableNames(), ", "))
 		}
 	}
 	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts,
@@ -148,12 +147,12 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if err != nil {
 			return c, err
 		}
-		if c.Metadata, err = describe.ParseMetadata(remote.Name(f.words), text); err != nil {
+		if c.Metadata, err = publish.ParseMetadata(remote.Name(f.words), text); err != nil {
 			return c, err
 		}
 	}
 	for i, text := range append([]string{f.title, f.licence, f.contact}, f.creators...) {
-		if !describe.IsLine(text) {
+		if !publish.IsLine(text) {
 			return c, cli.Usagef("--%s %q: write it on one line",
 				[]string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
 		}
@@ -199,7 +198,7 @@ func isAmongTables(path, dir string) bool {
 		return false
 	}
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
-		if name := filepath.Base(path); (name == "_runs" || slices.Contains(describe.TableNames(), name)) &&
+		if name := filepath.Base(path); (name == "_runs" || slices.Contains(publish.TableNames(), name)) &&
 			cli.IsSameFile(filepath.Dir(path), dir) {
 			return true
 		}
@@ -224,7 +223,7 @@ func dataSetAround(path string) string {
 func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Writer) error {
 	lacking, err := publish.Write(ctx, c)
 	switch {
-	case errors.Is(err, describe.ErrMetadata), errors.Is(err, describe.ErrSelection), errors.Is(err, store.ErrNotEmpty):
+	case errors.Is(err, publish.ErrMetadata), errors.Is(err, publish.ErrSelection), errors.Is(err, store.ErrNotEmpty):
 		return cli.UsageError{Err: err}
 	case err != nil:
 		return err

@@ -28,7 +28,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -207,7 +206,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 }
 
 // judge re-evaluates a run and compares its tables.
-func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *journal.Manifest,
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish.Run, m *journal.Manifest,
 	again string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
@@ -300,7 +299,7 @@ func (r *reproduction) result() error {
 
 // recordedProfiles returns the profiles of a run as its provenance has them: those of
 // this program may have changed.
-func recordedProfiles(r *describe.Run) (map[string]*robots.Profile, error) {
+func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
 	judges := slices.Sorted(maps.Keys(r.ProfileFields)) // those that judge under own are not profiles of the run
 	for _, name := range slices.Concat(r.Profiles, judges) {
@@ -315,7 +314,7 @@ func recordedProfiles(r *describe.Run) (map[string]*robots.Profile, error) {
 
 // recordedLabels returns the labels about use that a run had: those of the program, and
 // those of the run's own configuration.
-func (r *reproduction) recordedLabels(about *describe.Run) (usage.Vocabulary, error) {
+func (r *reproduction) recordedLabels(about *publish.Run) (usage.Vocabulary, error) {
 	text, err := r.recorded(about.Uses, configs.Uses)
 	if err != nil {
 		return nil, err
@@ -344,7 +343,7 @@ func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *journal.Manifest,
+func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *journal.Manifest,
 	profiles map[string]*robots.Profile, to string) error {
 	f := run.New()
 	f.Own, f.Profiles = profiles, about.Profiles

@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
+	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -75,7 +75,7 @@ func reproducedInPart(t *testing.T, dir string) {
 func harmless() (all []string) {
 	deciding := regexp.MustCompile(`^(summary|changes|series|sitemap_files|urls|labels)\.|\.(seq|host|agent|profile|metric|key|category|count)$|` +
 		`^(bodies|verdicts\.url|preferences\.document|fetches\.cdn|label_counts)`)
-	for _, name := range describe.ColumnNames() {
+	for _, name := range publish.ColumnNames() {
 		table, _, _ := strings.Cut(name, ".")
 		lacking := &journal.Manifest{Plan: journal.Plan{Tables: []string{"answers"}}, Without: []string{name}}
 		if deciding.MatchString(name) || len(journal.Needed([]string{name})) > 0 || table == "answers" && !lacking.HasAnswers() {

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"time"
 
-	"github.com/robocensus/robocensus/fetch/pages"
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -20,7 +20,7 @@ func (e *Evaluator) askedPages(t *target.Target, row *schema.Fetch, stratum stri
 	out *sink.Segment) error {
 	rows := t.Pages
 	if rows == nil {
-		for _, x := range pages.Find(t.Capture.Further) {
+		for _, x := range documents.FindPages(t.Capture.Further) {
 			rows = append(rows, pageAnswer(&x))
 		}
 	}
@@ -36,7 +36,7 @@ func (e *Evaluator) askedPages(t *target.Target, row *schema.Fetch, stratum stri
 }
 
 // pageAnswer makes the row of a page, but for whose it is and what is said on paper.
-func pageAnswer(x *pages.Found) schema.Answer {
+func pageAnswer(x *documents.PageFound) schema.Answer {
 	f, who := x.Answer, x.Answer.Identity
 	a := schema.Answer{
 		Identity: who.Name, IsControl: who.IsControl, UserAgent: who.UserAgent, Agent: schema.NonZero(who.Agent),

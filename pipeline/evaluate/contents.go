@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/robots/lighthouse"
+	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -24,13 +24,13 @@ type content struct {
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for
 
 	// Of the first reading:
-	digest    string             // of the body
-	classes   []string           // the classes of its groups, if asked for
-	digests   []string           // of its groups, if asked for
-	templates []template.Match   // as are the words of the next
-	wordsOf   []int32            // per group: the template whose words it is, -1 for none
-	parities  []parity           // of the agents that it names, if asked for; lines stand in the body
-	errors    []lighthouse.Error // texts stand in the body
+	digest    string                     // of the body
+	classes   []string                   // the classes of its groups, if asked for
+	digests   []string                   // of its groups, if asked for
+	templates []template.Match           // as are the words of the next
+	wordsOf   []int32                    // per group: the template whose words it is, -1 for none
+	parities  []parity                   // of the agents that it names, if asked for; lines stand in the body
+	errors    []portable.LighthouseError // texts stand in the body
 }
 
 // citation is the cells of a rule.
@@ -194,7 +194,7 @@ func (e *Evaluator) examine(k int, c *content, q questions) {
 	c.classes, c.digests, c.parities, c.errors = c.classes[:0], c.digests[:0], c.parities[:0], c.errors[:0]
 	c.digest, c.templates, c.wordsOf = "", nil, nil
 	if k == 0 {
-		c.errors = lighthouse.Errors(c.errors, r.file.Body())
+		c.errors = portable.LighthouseErrors(c.errors, r.file.Body())
 		if r.body != nil {
 			c.digest = schema.ContentDigest(r.body)
 		}

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -16,7 +16,7 @@ import (
 )
 
 // changes counts what happened to policies between two neighbouring runs, by the table
-// changes (see package closing).
+// changes (see package change).
 type changes struct {
 	hosts  int64            // in both runs, and compared: with an earlier run, if the first of the two could not read them
 	less   map[string]int64 // by agent, those of them whose earlier run does not have it
@@ -24,7 +24,7 @@ type changes struct {
 	notes  []string // what was not compared
 }
 
-// reworded is a key of the metric change besides the names of [closing.Counts].
+// reworded is a key of the metric change besides the names of [change.Counts].
 const reworded = "reworded"
 
 // readChanges counts the changes between two runs, or returns nil if they are not
@@ -37,7 +37,7 @@ func readChanges(ctx context.Context, c Config, before, after *journal.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	counter, origin := closing.NewCounter(c.Profiles), ""
+	counter, origin := change.NewCounter(c.Profiles), ""
 	columns := []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}
 	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: columns},
 		func(batch []schema.Change) error {

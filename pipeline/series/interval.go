@@ -3,7 +3,7 @@ package series
 import (
 	"math"
 
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // The estimators of shares, and their intervals of 95 %.
@@ -104,7 +104,7 @@ type estimate struct {
 
 // wilson returns the share y of x and its interval, for a simple sample.
 func wilson(y, x float64) estimate {
-	low, high := shares.Score(y/x, x, shares.Normal95)
+	low, high := summary.ScoreInterval(y/x, x, summary.Normal95)
 	return estimate{share: y / x, low: low, high: high, counted: min(y, x-y)}
 }
 
@@ -134,7 +134,7 @@ func ratio(parts []stratumSums) (e estimate, ok bool) {
 		effective = r * (1 - r) / variance
 		e.effect = variance / (r * (1 - r) / hosts)
 	}
-	e.low, e.high = shares.Score(r, effective, student95(degrees))
+	e.low, e.high = summary.ScoreInterval(r, effective, student95(degrees))
 	e.counted = effective * min(r, 1-r)
 	return e, true
 }
@@ -172,7 +172,7 @@ func student95(degrees float64) float64 {
 	case degrees < 2.5:
 		return 4.302652730
 	}
-	const z = shares.Normal95
+	const z = summary.Normal95
 	z3 := z * z * z
 	z5, z7, z9 := z3*z*z, z3*z3*z, z3*z3*z3
 	return z + (z3+z)/(4*degrees) + (5*z5+16*z3+3*z)/(96*degrees*degrees) +

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 func near(t *testing.T, what string, got, want, within float64) {
@@ -21,7 +21,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 func TestWilson(t *testing.T) {
 	for _, c := range []struct{ y, n float64 }{{0, 10}, {1, 10}, {31, 2156}, {500, 1000}, {50, 1000}, {10, 10}} {
 		e := wilson(c.y, c.n)
-		far := func(p float64) bool { return math.Abs(c.y/c.n-p) > shares.Normal95*math.Sqrt(p*(1-p)/c.n) }
+		far := func(p float64) bool { return math.Abs(c.y/c.n-p) > summary.Normal95*math.Sqrt(p*(1-p)/c.n) }
 		find := func(outside, inside float64) float64 {
 			for range 200 {
 				if mid := (outside + inside) / 2; far(mid) {
@@ -53,7 +53,7 @@ func TestStudent(t *testing.T) {
 	for degrees, want := range map[float64]float64{1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 10: 2.2281, 30: 2.0423, 120: 1.9799} {
 		near(t, fmt.Sprintf("t with %v degrees of freedom", degrees), student95(degrees), want, 0.006)
 	}
-	near(t, "t with many degrees of freedom", student95(1e9), shares.Normal95, 1e-6)
+	near(t, "t with many degrees of freedom", student95(1e9), summary.Normal95, 1e-6)
 }
 
 // domain is a cluster of a sample: its hosts of the base, and those that are counted.
@@ -215,7 +215,7 @@ func TestDegreesOfFreedom(t *testing.T) {
 		if e.effect > 0 {
 			effective = hosts / e.effect
 		}
-		low, high := shares.Score(e.share, effective, c.quantile)
+		low, high := summary.ScoreInterval(e.share, effective, c.quantile)
 		near(t, name+": the lower end", e.low, low, 1e-3)
 		near(t, name+": the upper end", e.high, high, 1e-3)
 	}
@@ -237,7 +237,7 @@ func TestStrata(t *testing.T) {
 	e, _ := ratio(parts)
 	near(t, "the share", e.share, share, 1e-12)
 	near(t, "the variance", e.effect*e.share*(1-e.share)/3500, variance, 1e-12)
-	low, high := shares.Score(share, share*(1-share)/variance, shares.Normal95)
+	low, high := summary.ScoreInterval(share, share*(1-share)/variance, summary.Normal95)
 	near(t, "the lower end", e.low, low, 1e-5)
 	near(t, "the upper end", e.high, high, 1e-5)
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -41,7 +40,7 @@ type listedBy struct{ stratum, agent, profile string }
 type listedRun struct {
 	run    string
 	date   time.Time
-	of     map[listedBy]shares.Percents
+	of     map[listedBy]summary.Percents
 	closed map[string]int64                   // by stratum
 	whyNot func(agent, stratum string) string // nil for the first run
 }
@@ -55,7 +54,7 @@ func (r *countedRun) addListed(c summary.Count) {
 	for _, stratum := range strataOf(c) {
 		k := listedBy{stratum, c.Agent, c.Profile}
 		if r.listed[k] == nil {
-			r.listed[k] = make(shares.Percents)
+			r.listed[k] = make(summary.Percents)
 		}
 		r.listed[k][percent] += c.N
 	}

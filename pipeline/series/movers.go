@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Movers are the figures whose share moved, as far as that can be told from chance.
@@ -149,8 +149,8 @@ func interval(p *schema.Point, quantile float64) (low, high float64) {
 	case p.Low == nil:
 		return 0, 1
 	case *p.Method == "wilson":
-		return shares.Score(*p.Share, float64(p.Denominator), quantile)
+		return summary.ScoreInterval(*p.Share, float64(p.Denominator), quantile)
 	}
-	wider := quantile / shares.Normal95
+	wider := quantile / summary.Normal95
 	return max(0, *p.Share-(*p.Share-*p.Low)*wider), min(1, *p.Share+(*p.High-*p.Share)*wider)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 func simplePoint(run int, agent string, count, of int64) schema.Point {
@@ -46,7 +46,7 @@ func TestDifference(t *testing.T) {
 		{0, 10, 0, 20, -0.1611, 0.2775},
 	} {
 		a, b := simplePoint(1, "x", c.y2, c.n2), simplePoint(2, "x", c.y1, c.n1)
-		low, high := difference(&a, &b, shares.Normal95)
+		low, high := difference(&a, &b, summary.Normal95)
 		near(t, fmt.Sprintf("%d/%d - %d/%d: low", c.y1, c.n1, c.y2, c.n2), low, c.low, 0.00006)
 		near(t, "high", high, c.high, 0.00006)
 	}
@@ -134,10 +134,10 @@ func TestMoversOfClusters(t *testing.T) {
 	for _, p := range []*schema.Point{&a, &b} {
 		p.Method, p.Low, p.High = new("clustered"), new(*p.Share-0.06), new(*p.Share+0.06)
 	}
-	low, high := difference(&a, &b, shares.Normal95)
+	low, high := difference(&a, &b, summary.Normal95)
 	near(t, "low", low, 0.1-0.0849, 0.0001)
 	near(t, "high", high, 0.1+0.0849, 0.0001)
-	if low, high := interval(&a, 2*shares.Normal95); low != 0 || high < 0.2199 || high > 0.2201 {
+	if low, high := interval(&a, 2*summary.Normal95); low != 0 || high < 0.2199 || high > 0.2201 {
 		t.Errorf("twice as wide: %v to %v", low, high)
 	}
 	if m := seriesOf(2, a, b).Movers(All, All); len(m.Movers) != 1 || m.Movers[0].Low > 0.0152 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -112,7 +111,7 @@ func (r *Result) met(m *Met, key string) (any bool) {
 		if p := run.of[metOn{m.Stratum, r.Profiles[0], key}]; p != nil {
 			any = true
 			s.Hosts, s.TurnedAway, s.ControlAway = p.Compared(), p.TurnedAway(), p.Once+p.Both
-			d, low, high := shares.Paired(p.Both, p.Away, p.Once, p.Neither, shares.Normal95)
+			d, low, high := summary.PairedShares(p.Both, p.Away, p.Once, p.Neither, summary.Normal95)
 			s.Beyond, s.Low, s.High = &d, &low, &high
 		}
 		if run.whyNot != nil {

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Two runs that have a host in common say twice whether a figure counts it, and a host seldom
 // changes. Where the same hosts are compared, only those count that changed: gained hosts are
 // counted by the later run alone, lost ones by the earlier. Whether the share moved is asked
 // of these by McNemar's exact test (Q. McNemar, Psychometrika 12, 1947, 153); the interval is
-// [shares.Paired]. Hosts of one domain count as independent here: with
+// [summary.PairedShares]. Hosts of one domain count as independent here: with
 // --clustered, runs are compared as if they were apart, which claims less.
 
 // pairs counts hosts that two runs have, by whether a figure counts them.
@@ -23,7 +23,7 @@ func (p pairs) hosts() int64 { return p.both + p.gained + p.lost + p.none }
 // difference returns the share of the later run less that of the earlier one, and its
 // interval for a quantile of the normal distribution.
 func (p pairs) difference(quantile float64) (d, low, high float64) {
-	return shares.Paired(p.both, p.gained, p.lost, p.none, quantile)
+	return summary.PairedShares(p.both, p.gained, p.lost, p.none, quantile)
 }
 
 // chance returns the probability that at least as many more hosts changed one way than the

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // The interval of paired shares turns round with the runs, holds the difference, is that of
 // samples that differ where hosts are not alike in both runs, and narrower where they are.
 func TestPairedDifference(t *testing.T) {
 	for _, p := range []pairs{{36, 2, 12, 0}, {20, 2, 12, 16}, {18, 0, 14, 18}, {53, 0, 1, 0}, {300, 40, 0, 2660}, {0, 40, 0, 2960}, {5, 45, 45, 405}, {0, 0, 0, 9}, {9, 0, 0, 0}} {
-		for _, quantile := range []float64{shares.Normal95, 3.5} {
+		for _, quantile := range []float64{summary.Normal95, 3.5} {
 			d, low, high := p.difference(quantile)
 			turned, turnedLow, turnedHigh := pairs{p.both, p.lost, p.gained, p.none}.difference(quantile)
 			if d != -turned || math.Abs(low+turnedHigh) > 1e-12 || math.Abs(high+turnedLow) > 1e-12 || low > d || d > high {
@@ -31,7 +31,7 @@ func TestPairedDifference(t *testing.T) {
 			}
 		}
 	}
-	if d, low, high := (pairs{}).difference(shares.Normal95); d != 0 || low != -1 || high != 1 {
+	if d, low, high := (pairs{}).difference(summary.Normal95); d != 0 || low != -1 || high != 1 {
 		t.Errorf("without a host: %v, %v to %v", d, low, high)
 	}
 }
@@ -82,7 +82,7 @@ func TestCoverageOfPairs(t *testing.T) {
 					p.none++
 				}
 			}
-			if _, low, high := p.difference(shares.Normal95); low <= truth && truth <= high {
+			if _, low, high := p.difference(summary.Normal95); low <= truth && truth <= high {
 				hit++
 			}
 			if p.chance() <= 0.05 {

@@ -16,7 +16,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -105,8 +104,8 @@ type countedRun struct {
 	changes *changes
 
 	decides map[decidedOf]*summary.Decided
-	listed  map[listedBy]shares.Percents // how much of what they list hosts let agents fetch
-	closed  map[string]int64             // hosts whose sitemaps are closed to the census, by stratum
+	listed  map[listedBy]summary.Percents // how much of what they list hosts let agents fetch
+	closed  map[string]int64              // hosts whose sitemaps are closed to the census, by stratum
 
 	looksAtPages  bool // of hosts (--front-page)
 	asksDocuments bool // of hosts (--documents)
@@ -231,7 +230,7 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
 	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided),
-		listed: make(map[listedBy]shares.Percents), closed: make(map[string]int64), practices: make(map[metOn]*summary.Practice)}
+		listed: make(map[listedBy]summary.Percents), closed: make(map[string]int64), practices: make(map[metOn]*summary.Practice)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/robocensus/robocensus/sink/access"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // MostSites is how many sites have a strip each.
@@ -24,7 +24,7 @@ type Strips struct {
 }
 
 // Strip is the course of one site, named by its origin or, in a data set without, its host.
-// Access has a word of package access for each run: shut out if all agents are, partly if
+// Access has a word of access for each run: shut out if all agents are, partly if
 // some are, or have some paths closed; "" if the run does not have the site.
 type Strip struct {
 	Site   string   `json:"site"`
@@ -44,15 +44,15 @@ func ReadStrips(ctx context.Context, in store.Store, runs []string, profile, of 
 		if !slices.Contains(m.Profiles, profile) {
 			continue
 		}
-		t, err := access.Read(ctx, in, m, profile)
-		if errors.Is(err, access.ErrNoPolicies) {
+		t, err := summary.ReadAccess(ctx, in, m, profile)
+		if errors.Is(err, summary.ErrNoPolicies) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		n := 0
-		err = t.Sites(ctx, func(site *access.Site) error {
+		err = t.Sites(ctx, func(site *summary.SiteAccess) error {
 			if n++; n > MostSites {
 				return fs.SkipAll
 			}
@@ -87,7 +87,7 @@ func ReadStrips(ctx context.Context, in store.Store, runs []string, profile, of 
 }
 
 // together returns the word for an agent, or for those of a category, "" for none.
-func together(t *access.Table, site *access.Site, of string) string {
+func together(t *summary.AccessTable, site *summary.SiteAccess, of string) string {
 	n := make(map[string]int)
 	agents := 0
 	for i, word := range site.Access {
@@ -99,12 +99,12 @@ func together(t *access.Table, site *access.Site, of string) string {
 	switch {
 	case agents == 0:
 		return ""
-	case n[access.Unread] > 0:
-		return access.Unread
-	case n[access.ShutOut] == agents:
-		return access.ShutOut
-	case n[access.Open] == agents:
-		return access.Open
+	case n[summary.AccessUnread] > 0:
+		return summary.AccessUnread
+	case n[summary.AccessShutOut] == agents:
+		return summary.AccessShutOut
+	case n[summary.AccessOpen] == agents:
+		return summary.AccessOpen
 	}
-	return access.Partly
+	return summary.AccessPartly
 }

@@ -3,22 +3,22 @@ package series
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/sink/access"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A word stands for several agents where it is true of all of them.
 func TestWordOfSeveralAgents(t *testing.T) {
-	table := &access.Table{Agents: []string{"A", "B", "C"}, Categories: []string{"ai", "ai", "search"}}
+	table := &summary.AccessTable{Agents: []string{"A", "B", "C"}, Categories: []string{"ai", "ai", "search"}}
 	for _, row := range []struct{ a, b, c, of, want string }{
-		{access.Open, access.Open, access.ShutOut, "ai", access.Open},
-		{access.ShutOut, access.ShutOut, access.Open, "ai", access.ShutOut},
-		{access.ShutOut, access.Open, access.Open, "ai", access.Partly},
-		{access.Partly, access.Open, access.Open, "ai", access.Partly},
-		{access.Partly, access.Open, access.Open, "B", access.Open},
-		{access.Unread, access.Open, access.Open, "ai", access.Unread},
-		{access.Open, access.Open, access.Open, "none", ""},
+		{summary.AccessOpen, summary.AccessOpen, summary.AccessShutOut, "ai", summary.AccessOpen},
+		{summary.AccessShutOut, summary.AccessShutOut, summary.AccessOpen, "ai", summary.AccessShutOut},
+		{summary.AccessShutOut, summary.AccessOpen, summary.AccessOpen, "ai", summary.AccessPartly},
+		{summary.AccessPartly, summary.AccessOpen, summary.AccessOpen, "ai", summary.AccessPartly},
+		{summary.AccessPartly, summary.AccessOpen, summary.AccessOpen, "B", summary.AccessOpen},
+		{summary.AccessUnread, summary.AccessOpen, summary.AccessOpen, "ai", summary.AccessUnread},
+		{summary.AccessOpen, summary.AccessOpen, summary.AccessOpen, "none", ""},
 	} {
-		if got := together(table, &access.Site{Access: []string{row.a, row.b, row.c}}, row.of); got != row.want {
+		if got := together(table, &summary.SiteAccess{Access: []string{row.a, row.b, row.c}}, row.of); got != row.want {
 			t.Errorf("%+v: %q", row, got)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/lighthouse"
+	"github.com/robocensus/robocensus/robots/portable"
 )
 
 // askLighthouse reads bodies, one JSON text a line, and writes what the audit says of each.
@@ -28,7 +28,7 @@ for await (const line of readline.createInterface({input: process.stdin})) {
 `
 
 // The audit of Lighthouse itself, as npm has it (npm install -g lighthouse@13.5.0), beside
-// package lighthouse: on real files, and on random ones.
+// LighthouseErrors of package portable: on real files, and on random ones.
 func TestLighthouseFindsTheSameErrors(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -83,13 +83,13 @@ func TestLighthouseFindsTheSameErrors(t *testing.T) {
 		}
 		errors += len(want)
 		var got []string
-		for _, e := range lighthouse.Errors(nil, bodies[i]) {
+		for _, e := range portable.LighthouseErrors(nil, bodies[i]) {
 			got = append(got, fmt.Sprintf("%d %s", e.Line, e.Fault.Message()))
 		}
 		for k := range want {
-			want[k] = strings.Replace(want[k], "Invalid sitemap URL protocol", lighthouse.Sitemap.Message(), 1)
+			want[k] = strings.Replace(want[k], "Invalid sitemap URL protocol", portable.FaultSitemap.Message(), 1)
 			if strings.HasSuffix(want[k], "Invalid sitemap URL") {
-				want[k] = strings.Replace(want[k], "Invalid sitemap URL", lighthouse.Sitemap.Message(), 1)
+				want[k] = strings.Replace(want[k], "Invalid sitemap URL", portable.FaultSitemap.Message(), 1)
 			}
 		}
 		if !slices.Equal(got, want) {

@@ -10,11 +10,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/robocensus/robocensus/sink/access"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Access is the table of sites and agents: a row for each site, with a column for each
-// agent (see package access). Conditions on agent choose the columns of agents, and one on
+// agent (see [summary.AccessTable]). Conditions on agent choose the columns of agents, and one on
 // profile the profile.
 const Access = "access"
 
@@ -32,8 +32,8 @@ func (e *exporter) access() error {
 		}
 		return c.Column == "agent" || c.Column == "profile"
 	})
-	t, err := access.Read(e.ctx, e.in, e.m, profile)
-	if errors.Is(err, access.ErrNoPolicies) {
+	t, err := summary.ReadAccess(e.ctx, e.in, e.m, profile)
+	if errors.Is(err, summary.ErrNoPolicies) {
 		return fmt.Errorf("table %s %w: %w", Access, ErrNotThere, err)
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *exporter) access() error {
 		n = 0
 		return e.write(batch)
 	}
-	err = t.Sites(e.ctx, func(s *access.Site) error {
+	err = t.Sites(e.ctx, func(s *summary.SiteAccess) error {
 		rows.Field(0).(*array.StringBuilder).Append(s.Host)
 		if ranks := rows.Field(1).(*array.Int64Builder); s.Rank != nil {
 			ranks.Append(*s.Rank)

@@ -9,7 +9,6 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -149,7 +148,7 @@ func paperAndPractice(e *exporter, each func(*practice) error) error {
 	}, func(k practiceKey, p *summary.Practice) error {
 		of := func(t consent.Treatment) int64 { return p.By[string(t)] }
 		before, after := float64(p.Both+p.Once)/float64(p.Compared()), float64(p.TurnedAway())/float64(p.Compared())
-		_, low, high := shares.Paired(p.Both, p.Away, p.Once, p.Neither, shares.Normal95)
+		_, low, high := summary.PairedShares(p.Both, p.Away, p.Once, p.Neither, summary.Normal95)
 		return each(&practice{k.identity, schema.NonZero(k.agent), schema.NonZero(k.category), schema.NonZero(k.paper),
 			k.dimension, schema.NonZero(k.value), p.Compared(),
 			of(consent.PageServed), of(consent.PageServedOther), of(consent.PagePayment), of(consent.PageRateLimited),

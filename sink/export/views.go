@@ -8,10 +8,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/robocensus/robocensus/sink/access"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A view says what its rows have beside those of the table.
@@ -222,7 +222,7 @@ func unread(*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch
 // lastOnly is unread without earlier captures of an origin.
 func lastOnly(e *exporter, p journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
 	if e.counts == nil {
-		counts, err := access.LastCaptures(e.ctx, e.in, e.m)
+		counts, err := summary.LastCaptures(e.ctx, e.in, e.m)
 		if err != nil {
 			return nil, err
 		}

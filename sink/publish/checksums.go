@@ -17,7 +17,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -52,12 +51,12 @@ func namesIn(folder string) (names []string, err error) {
 }
 
 // digests reads files, several at a time.
-func digests(ctx context.Context, folder string, names []string) ([]describe.File, error) {
-	files := make([]describe.File, len(names))
+func digests(ctx context.Context, folder string, names []string) ([]File, error) {
+	files := make([]File, len(names))
 	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
 		name := names[i]
 		digest, err := store.DigestOfFile(ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		files[i] = describe.File{Name: name, Digest: digest}
+		files[i] = File{Name: name, Digest: digest}
 		if path.Ext(name) == ".parquet" {
 			files[i].Table, _, _ = strings.Cut(name, "/")
 		}
@@ -67,8 +66,8 @@ func digests(ctx context.Context, folder string, names []string) ([]describe.Fil
 }
 
 // checksums returns checksums.sha256, for sha256sum -c.
-func checksums(files []describe.File) []byte {
-	slices.SortFunc(files, func(a, b describe.File) int { return cmp.Compare(a.Name, b.Name) })
+func checksums(files []File) []byte {
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
 	var out strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.Name)
@@ -78,7 +77,7 @@ func checksums(files []describe.File) []byte {
 
 // IsDataSet reports whether a folder has what [Write] writes last, and no other command.
 func IsDataSet(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, describe.ChecksumsName))
+	info, err := os.Stat(filepath.Join(folder, ChecksumsName))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -90,11 +89,11 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 
 // Set is a data set whose files match its checksums.
 type Set struct {
-	*describe.Provenance
+	*Provenance
 	in        store.Store
 	runs      []*journal.Manifest
-	files     []describe.File // all but that of the checksums
-	sums, own []byte          // the files of checksums and provenance
+	files     []File // all but that of the checksums
+	sums, own []byte // the files of checksums and provenance
 }
 
 // Manifests returns the manifests of the runs, in the order of the provenance.
@@ -102,7 +101,7 @@ func (d *Set) Manifests() []*journal.Manifest { return d.runs }
 
 // Compared reports whether the data set has comparisons of a run with earlier ones.
 func (d *Set) Compared(run string) bool {
-	return slices.ContainsFunc(d.files, func(f describe.File) bool {
+	return slices.ContainsFunc(d.files, func(f File) bool {
 		return strings.HasPrefix(f.Name, layout.TableFolder(layout.Changes, run)+"/")
 	})
 }
@@ -111,17 +110,17 @@ func (d *Set) Compared(run string) bool {
 // and manifests. A file that differs, is missing or has no checksum, or a part that no
 // manifest names, is [ErrDamaged].
 func Check(ctx context.Context, in store.Store) (*Set, error) {
-	d := &Set{Provenance: new(describe.Provenance), in: in}
+	d := &Set{Provenance: new(Provenance), in: in}
 	folder := in.Path(".")
 	var err error
-	if d.sums, err = readDescription(in, describe.ChecksumsName); err != nil {
+	if d.sums, err = readDescription(in, ChecksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
 	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
-			return nil, fmt.Errorf("%s %w: %q is not a checksum", describe.ChecksumsName, ErrDamaged, line)
+			return nil, fmt.Errorf("%s %w: %q is not a checksum", ChecksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
@@ -129,7 +128,7 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == describe.ChecksumsName })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == ChecksumsName })
 	if d.files, err = digests(ctx, folder, names); err != nil {
 		return nil, err
 	}
@@ -137,20 +136,20 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 		switch {
 		case want[f.Name] == "":
 			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name,
-				describe.ChecksumsName))
+				ChecksumsName))
 		case want[f.Name] != f.SHA256:
 			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.Name, ErrDamaged, f.SHA256, want[f.Name])
 		}
 		delete(want, f.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, describe.ChecksumsName))
+		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, ChecksumsName))
 	}
-	if d.own, err = readDescription(in, describe.ProvenanceName); err != nil {
+	if d.own, err = readDescription(in, ProvenanceName); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
-		return nil, fmt.Errorf("%s %w: %w", describe.ProvenanceName, ErrDamaged, err)
+		return nil, fmt.Errorf("%s %w: %w", ProvenanceName, ErrDamaged, err)
 	}
 	return d, d.checkContents(ctx)
 }

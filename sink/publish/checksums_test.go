@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -24,8 +23,8 @@ func TestCheckFindsDamage(t *testing.T) {
 			edit(t, folder, "verdicts/run=r/part-0000000000.parquet", func(text string) string { return text[:9] + "\x00" + text[10:] })
 		}, "verdicts/run=r/part-0000000000.parquet is damaged: its SHA-256 is"},
 		"a description": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.DatasheetName, replacing("A census", "A consus"))
-		}, describe.DatasheetName + " is damaged"},
+			edit(t, folder, DatasheetName, replacing("A census", "A consus"))
+		}, DatasheetName + " is damaged"},
 		"a file more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "verdicts/run=r/more.parquet"), nil, 0o666))
 		}, "verdicts/run=r/more.parquet is not of the data set"},
@@ -36,15 +35,15 @@ func TestCheckFindsDamage(t *testing.T) {
 			must(t, os.Symlink("/dev/null", filepath.Join(folder, "link")))
 		}, "link is damaged: it is not a file"},
 		"a checksum twice": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ChecksumsName, func(text string) string {
+			edit(t, folder, ChecksumsName, func(text string) string {
 				first, _, _ := strings.Cut(text, "\n")
 				return text + first + "\n"
 			})
-		}, describe.ChecksumsName + " is damaged"},
+		}, ChecksumsName + " is damaged"},
 		"half a checksum": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ChecksumsName, func(text string) string { return text[9:] })
-		}, describe.ChecksumsName + " is damaged"},
-		"no checksums": {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, describe.ChecksumsName))) }, "it has no " + describe.ChecksumsName},
+			edit(t, folder, ChecksumsName, func(text string) string { return text[9:] })
+		}, ChecksumsName + " is damaged"},
+		"no checksums": {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, ChecksumsName))) }, "it has no " + ChecksumsName},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -33,14 +32,14 @@ func (d *Set) checkContents(ctx context.Context) error {
 	var parts []heldPart
 	for _, r := range d.Provenance.Runs {
 		if r == nil {
-			return bad(describe.ProvenanceName, "a run is null")
+			return bad(ProvenanceName, "a run is null")
 		}
 		if err := journal.CheckRunID(r.Run); err != nil {
-			return bad(describe.ProvenanceName, "%s", err)
+			return bad(ProvenanceName, "%s", err)
 		}
 		manifest := layout.RunFile(r.Run, layout.ManifestName)
 		if known[manifest] {
-			return bad(describe.ProvenanceName, "run %s comes twice", r.Run)
+			return bad(ProvenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
 		for _, in := range []journal.Input{
@@ -48,7 +47,7 @@ func (d *Set) checkContents(ctx context.Context) error {
 			{Role: "templates", Path: "built-in templates.yaml"},
 		} {
 			if want, at := r.FileOf(in); *at != "" && (*at != want || !d.has(want)) {
-				return bad(describe.ProvenanceName, "%q is not %s of the data set", *at, want)
+				return bad(ProvenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
 		m, err := journal.ReadManifest(d.in, r.Run)
@@ -81,21 +80,21 @@ func (d *Set) checkContents(ctx context.Context) error {
 		if (isManifest || f.Table != "") && !known[f.Name] {
 			return misfit(fmt.Sprintf(
 				"%s is not of the data set: neither %s nor a manifest names it", f.Name,
-				describe.ProvenanceName,
+				ProvenanceName,
 			))
 		}
 	}
-	if chosen, err := describe.Select(d.runs, nil, d.HostsHashed); err != nil {
-		return bad(describe.ProvenanceName, "its runs have no tables: %v", err)
+	if chosen, err := Select(d.runs, nil, d.HostsHashed); err != nil {
+		return bad(ProvenanceName, "its runs have no tables: %v", err)
 	} else if !slices.Equal(d.Without, chosen.Names()) {
-		return bad(describe.ProvenanceName, "the columns that it says are left out are not those that the manifests say")
+		return bad(ProvenanceName, "the columns that it says are left out are not those that the manifests say")
 	}
 	return d.checkFooters(ctx, parts)
 }
 
 // has reports whether the data set has a file.
 func (d *Set) has(name string) bool {
-	return slices.ContainsFunc(d.files, func(f describe.File) bool { return f.Name == name })
+	return slices.ContainsFunc(d.files, func(f File) bool { return f.Name == name })
 }
 
 // heldPart is a part of a run, or of its comparison with an earlier one.
@@ -173,7 +172,7 @@ func Unreadable(name string, err error) error {
 // compared, or of other types than the rows.
 func checkColumns(f *rowio.File, row reflect.Type, want []string) error {
 	if !slices.Equal(slices.Sorted(slices.Values(f.Columns())), slices.Sorted(slices.Values(want))) {
-		return fmt.Errorf("its columns are not those that %s says", describe.ProvenanceName)
+		return fmt.Errorf("its columns are not those that %s says", ProvenanceName)
 	}
 	return f.Fits(row, want)
 }

@@ -7,14 +7,22 @@
 // README.md, CITATION.cff, DATASHEET.md, provenance.json. What it holds depends on the
 // runs and on [Config] alone: published twice, it is the same to the byte.
 //
-// Package describe selects its tables and writes its descriptions.
-//
 //   - publish.go: the folder and its parts
 //   - rewrite.go: parts without some columns, or with hashes for hosts
 //   - checksums.go, contents.go: what a data set holds is what it says
 //   - rebuild.go: its descriptions, made again from its tables and words
 //   - compare.go, rows.go, sums.go, twins.go: its tables, beside those that are re-evaluated
 //   - bodies.go: a run whose answers are given beside it
+//
+// What it says of itself, for people and for programs, follows from the published tables
+// and manifests, and from words that its makers give:
+//
+//   - dataset.go: the data set, and its files that are not parts
+//   - select.go: which tables and columns are published, and which name hosts
+//   - provenance.go: how the tables came about, without paths or passwords
+//   - metadata.go, questions.go: what only its makers know
+//   - croissant.go, datapackage.go, citation.go, datasheet.go, readme.go: the descriptions
+//   - figures.go: the query that gives the figures of the data sheet
 package publish
 
 import (
@@ -26,7 +34,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -36,7 +43,7 @@ type Config struct {
 	In          store.Store         // the output folder
 	Runs        []*journal.Manifest // complete, with their parts, in order
 	To          string              // the folder, which must not exist, or be empty
-	Metadata    describe.Metadata
+	Metadata    Metadata
 	Without     []string // tables, and columns as table.column, to leave out
 	HashHosts   bool
 	ToolVersion string
@@ -45,7 +52,7 @@ type Config struct {
 // publisher writes a data set, or makes again what it writes.
 type publisher struct {
 	Config
-	describe.DataSet
+	DataSet
 	ctx     context.Context
 	lacking []journal.Input
 }
@@ -54,7 +61,7 @@ type publisher struct {
 // judging takes (see [Run.Lacks]) and that are not at hand: without them, the data set
 // cannot be re-evaluated.
 func Write(ctx context.Context, c Config) (lacking []journal.Input, err error) {
-	s, err := describe.Select(c.Runs, c.Without, c.HashHosts)
+	s, err := Select(c.Runs, c.Without, c.HashHosts)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +70,9 @@ func Write(ctx context.Context, c Config) (lacking []journal.Input, err error) {
 	}
 	p := &publisher{
 		Config: c, ctx: ctx,
-		DataSet: describe.DataSet{Selection: s, Provenance: describe.ProvenanceOf(c.Metadata, c.ToolVersion, s)},
+		DataSet: DataSet{Selection: s, Provenance: ProvenanceOf(c.Metadata, c.ToolVersion, s)},
 	}
-	at, err := store.FolderBeside(c.To, describe.ChecksumsName)
+	at, err := store.FolderBeside(c.To, ChecksumsName)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
@@ -107,13 +114,13 @@ func (p *publisher) write() error {
 	if err := p.add(p.Catalogues()); err != nil {
 		return err
 	}
-	return p.Out.Replace(describe.ChecksumsName, ".", checksums(p.Files))
+	return p.Out.Replace(ChecksumsName, ".", checksums(p.Files))
 }
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *journal.Manifest) (*journal.Manifest, error) {
 	about := p.Provenance.Add(p.Selection, m, func(name string, in journal.Input) []byte {
-		return describe.TextOf(p.In.Path("."), name, in, describe.BuiltIn[in.Role])
+		return TextOf(p.In.Path("."), name, in, BuiltIn[in.Role])
 	})
 	for _, in := range m.Inputs {
 		if !p.HashHosts && about.LacksInput(in) && !slices.Contains(p.lacking, in) {
@@ -174,7 +181,7 @@ func (p *publisher) file(name string, write func(io.Writer) error) (store.Digest
 }
 
 // add writes small files.
-func (p *publisher) add(documents []describe.Document) error {
+func (p *publisher) add(documents []Document) error {
 	for _, d := range documents {
 		digest, err := p.file(d.Name, func(w io.Writer) error {
 			_, err := w.Write(d.Text)
@@ -183,7 +190,7 @@ func (p *publisher) add(documents []describe.Document) error {
 		if err != nil {
 			return err
 		}
-		p.Files = append(p.Files, describe.File{Name: d.Name, Digest: digest})
+		p.Files = append(p.Files, File{Name: d.Name, Digest: digest})
 	}
 	return nil
 }

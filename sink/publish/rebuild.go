@@ -10,7 +10,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -32,16 +31,16 @@ const TakenAsItIs = "what hosts answered and list, the words of its makers, how 
 func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
 	p := &publisher{
 		Config: Config{In: d.in, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
-		ctx:    ctx, DataSet: describe.DataSet{Out: d.in, Published: d.runs},
+		ctx:    ctx, DataSet: DataSet{Out: d.in, Published: d.runs},
 	}
 	var err error
-	if p.Selection, err = describe.Select(d.runs, nil, d.HostsHashed); err == nil {
+	if p.Selection, err = Select(d.runs, nil, d.HostsHashed); err == nil {
 		err = p.Metadata.Complete(d.runs, p.Selection)
 	}
 	if err != nil {
-		return nil, Unreadable(describe.ProvenanceName, err)
+		return nil, Unreadable(ProvenanceName, err)
 	}
-	p.Provenance = describe.ProvenanceOf(p.Metadata, d.ToolVersion, p.Selection)
+	p.Provenance = ProvenanceOf(p.Metadata, d.ToolVersion, p.Selection)
 	p.Provenance.Build = d.Build
 	b := &rebuilding{p: p, set: d, written: make(map[string]bool)}
 	for _, step := range []func() error{b.manifests, b.comparisons, b.descriptions} {
@@ -71,11 +70,11 @@ func (b *rebuilding) differs(name, format string, args ...any) {
 }
 
 // file returns a file of the data set.
-func (b *rebuilding) file(name string) (describe.File, bool) {
+func (b *rebuilding) file(name string) (File, bool) {
 	at, ok := slices.BinarySearchFunc(b.set.files, name,
-		func(f describe.File, name string) int { return strings.Compare(f.Name, name) })
+		func(f File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
-		return describe.File{}, false
+		return File{}, false
 	}
 	return b.set.files[at], true
 }
@@ -88,7 +87,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 		b.differs(name, "is missing")
 		return nil
 	}
-	if f.SHA256 == describe.Digest(want) {
+	if f.SHA256 == Digest(want) {
 		return nil
 	}
 	got, err := readDescription(b.set.in, name)
@@ -146,7 +145,7 @@ func (b *rebuilding) manifests() error {
 // row for each, or counts them.
 func (b *rebuilding) targets(m *journal.Manifest) error {
 	var has int64
-	table := describe.CountingTable(m, "")
+	table := CountingTable(m, "")
 	switch table {
 	case "fetches":
 		for _, part := range m.PartsOf(table) {
@@ -215,7 +214,7 @@ func (b *rebuilding) descriptions() error {
 		}
 	}
 	if want := checksums(slices.Clone(b.set.files)); !bytes.Equal(b.set.sums, want) {
-		b.differs(describe.ChecksumsName, "%s", firstDifference(b.set.sums, want))
+		b.differs(ChecksumsName, "%s", firstDifference(b.set.sums, want))
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -31,7 +30,7 @@ func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 		"no counters":      func(c *Config) { c.Without = []string{"summary", "fetches.outcome", "fetches.error_class"} },
 		"hashes":           func(c *Config) { c.HashHosts = true },
 		"all words": func(c *Config) {
-			c.Metadata = describe.Metadata{
+			c.Metadata = Metadata{
 				Title: "<A> & \"b\"", Description: "One.\n\nTwo.", Creators: []string{"Doe, Jane", "A & B"}, Licence: "https://example.org/licence", Contact: "https://example.org/",
 				URL: "https://example.org/set", DOI: "10.5281/zenodo.1234", Version: "2.0", Date: "2026-11-30", Keywords: []string{"a", "b"},
 			}
@@ -65,61 +64,61 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		want  []string // files, or what is damaged
 	}{
 		"targets in the provenance": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ProvenanceName, replacing(`"targets": 6`, `"targets": 999`))
-		}, []string{describe.ProvenanceName}},
+			edit(t, folder, ProvenanceName, replacing(`"targets": 6`, `"targets": 999`))
+		}, []string{ProvenanceName}},
 		"targets in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.DatasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
-		}, []string{describe.DatasheetName}},
+			edit(t, folder, DatasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
+		}, []string{DatasheetName}},
 		"targets everywhere": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"targets": 6`, `"targets": 999`)(text)) })
-			edit(t, folder, describe.ProvenanceName, func(text string) string {
+			edit(t, folder, ProvenanceName, func(text string) string {
 				at := strings.LastIndex(text, `"targets": 6`)
 				return text[:at] + replacing(`"targets": 6`, `"targets": 999`)(text[at:])
 			})
-			edit(t, folder, describe.DatasheetName, func(text string) string {
+			edit(t, folder, DatasheetName, func(text string) string {
 				at := strings.LastIndex(text, "of 6 hosts")
 				return text[:at] + replacing("of 6 hosts", "of 999 hosts")(text[at:])
 			})
 		}, []string{manifest}},
 		"a count in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.DatasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
-		}, []string{describe.DatasheetName}},
+			edit(t, folder, DatasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
+		}, []string{DatasheetName}},
 		"a statement in views.sql": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ViewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
-		}, []string{describe.ViewsName}},
+			edit(t, folder, ViewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
+		}, []string{ViewsName}},
 		"a statement in a query": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.FiguresName, func(text string) string { return "INSTALL httpfs;\n" + text })
-		}, []string{describe.FiguresName}},
+			edit(t, folder, FiguresName, func(text string) string { return "INSTALL httpfs;\n" + text })
+		}, []string{FiguresName}},
 		"a query more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "queries", "more.sql"), []byte("COPY fetches TO 'x.csv';\n"), 0o666))
 		}, []string{"queries/more.sql"}},
-		"a query less":     {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, describe.FiguresName))) }, []string{describe.CroissantName, describe.FiguresName}},
-		"another citation": {func(t *testing.T, folder string) { edit(t, folder, describe.CitationName, replacing("Jane", "Joan")) }, []string{describe.CitationName}},
+		"a query less":     {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, FiguresName))) }, []string{CroissantName, FiguresName}},
+		"another citation": {func(t *testing.T, folder string) { edit(t, folder, CitationName, replacing("Jane", "Joan")) }, []string{CitationName}},
 		"another DOI": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.CitationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
-		}, []string{describe.CitationName}},
-		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, describe.ProvenanceName, replacing("Jane", "Joan")) },
-			[]string{describe.CitationName, describe.DatasheetName, describe.ReadmeName, describe.CroissantName, describe.PackageName}},
+			edit(t, folder, CitationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
+		}, []string{CitationName}},
+		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, ProvenanceName, replacing("Jane", "Joan")) },
+			[]string{CitationName, DatasheetName, ReadmeName, CroissantName, PackageName}},
 		"a meaning in croissant.json": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.CroissantName, replacing("One row per target", "One row per visitor"))
-		}, []string{describe.CroissantName}},
+			edit(t, folder, CroissantName, replacing("One row per target", "One row per visitor"))
+		}, []string{CroissantName}},
 		"another licence in datapackage.json": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.PackageName, replacing("CC-BY-4.0", "CC0-1.0"))
-		}, []string{describe.PackageName}},
+			edit(t, folder, PackageName, replacing("CC-BY-4.0", "CC0-1.0"))
+		}, []string{PackageName}},
 		"a profile in the provenance": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ProvenanceName, replacing("512000", "512001"))
-		}, []string{describe.ProvenanceName}},
+			edit(t, folder, ProvenanceName, replacing("512000", "512001"))
+		}, []string{ProvenanceName}},
 		"another tool in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string {
 				return sealed(replacing(`"tool_version": "v0"`, `"tool_version": "v9"`)(text))
 			})
-		}, []string{"_runs/r/against/q.json", describe.ProvenanceName, describe.DatasheetName}},
+		}, []string{"_runs/r/against/q.json", ProvenanceName, DatasheetName}},
 		"a word more in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing("{", "{\n \"note\": \"\",")(text)) })
 		}, []string{"_runs/r/against/q.json", manifest}},
 		"a table that is said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ProvenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
-		}, []string{describe.ProvenanceName}},
+			edit(t, folder, ProvenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
+		}, []string{ProvenanceName}},
 		"other agents":      {inBoth("agents.yaml", replacing("GPTBot", "GPTBob")), []string{"_runs/q/agents.yaml", "_runs/r/agents.yaml"}},
 		"other URL samples": {inBoth("urls.txt", func(text string) string { return text + "/x\n" }), []string{"_runs/q/urls.txt", "_runs/r/urls.txt"}},
 		"a word more in a comparison": {func(t *testing.T, folder string) {
@@ -136,10 +135,10 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(folder, "changes", "run=r", "against=p", "part-0000000000.parquet"), nil, 0o666))
 		}, []string{"changes/run=r/against=p/part-0000000000.parquet is not of the data set"}},
 		"no creator": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ProvenanceName, replacing("Doe, Jane", ""))
+			edit(t, folder, ProvenanceName, replacing("Doe, Jane", ""))
 		}, []string{"provenance.json is damaged: the words of the data set: no creator"}},
 		"columns that are said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, describe.ProvenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
+			edit(t, folder, ProvenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
 		}, []string{"provenance.json is damaged: the columns"}},
 		"more rows in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"rows": 12`, `"rows": 99`)(text)) })
@@ -151,7 +150,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			was, err := os.ReadFile(name)
 			must(t, err)
 			must(t, os.WriteFile(name, text, 0o666))
-			edit(t, folder, manifest, func(text string) string { return sealed(replacing(describe.Digest(was), fileDigest(t, name))(text)) })
+			edit(t, folder, manifest, func(text string) string { return sealed(replacing(Digest(was), fileDigest(t, name))(text)) })
 		}, []string{"verdicts/run=r/part-0000000000.parquet is damaged: its metadata do not say that robocensus.run is r"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +182,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 	t.Run("checksums in another order", func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "set")
 		must(t, os.CopyFS(folder, good))
-		edit(t, folder, describe.ChecksumsName, func(text string) string {
+		edit(t, folder, ChecksumsName, func(text string) string {
 			lines := strings.SplitAfter(text, "\n")
 			lines[0], lines[1] = lines[1], lines[0]
 			return strings.Join(lines, "")
@@ -192,7 +191,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		must(t, err)
 		found, err := d.Rebuild(t.Context())
 		must(t, err)
-		if len(found) != 1 || found[0].Name != describe.ChecksumsName {
+		if len(found) != 1 || found[0].Name != ChecksumsName {
 			t.Errorf("%v", found)
 		}
 	})
@@ -202,22 +201,22 @@ func fileDigest(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	must(t, err)
-	return describe.Digest(text)
+	return Digest(text)
 }
 
 // Where a run has no fetches, its counters have its targets.
 func TestTargetsOfCounters_NoRace(t *testing.T) {
 	folder := aSet(t, func(c *Config) { c.Runs, c.Without = c.Runs[1:], []string{"fetches"} })
-	for _, name := range []string{"_runs/r/manifest.json", describe.ProvenanceName} {
+	for _, name := range []string{"_runs/r/manifest.json", ProvenanceName} {
 		edit(t, folder, name, func(text string) string {
-			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != describe.ProvenanceName {
+			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != ProvenanceName {
 				text = sealed(text)
 			}
 			return text
 		})
 	}
 	for _, rest := range []string{" is", ": they are unread"} {
-		edit(t, folder, describe.DatasheetName, replacing("of 6 hosts"+rest, "of 999 hosts"+rest))
+		edit(t, folder, DatasheetName, replacing("of 6 hosts"+rest, "of 999 hosts"+rest))
 	}
 	seal(t, folder)
 	d, err := Check(t.Context(), sinktest.Open(t, folder))
@@ -248,11 +247,11 @@ func TestFirstDifference(t *testing.T) {
 
 // The words of a data set are in its provenance.
 func TestWordsAreRecorded_NoRace(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(aSet(t, nil), describe.ProvenanceName))
+	text, err := os.ReadFile(filepath.Join(aSet(t, nil), ProvenanceName))
 	must(t, err)
-	var p describe.Provenance
+	var p Provenance
 	must(t, json.Unmarshal(text, &p))
-	want := describe.Metadata{
+	want := Metadata{
 		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},
 		Licence: "CC-BY-4.0", Contact: "census@example.org", Version: "1.0.0", Date: "2026-11-20", Keywords: []string{"crawl policies", "robots.txt", "web crawling"},
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -51,7 +50,7 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	}
 	part := &rowio.PartFile{File: file, Raw: in}
 	var out bytes.Buffer
-	if err := rewriterOf(describe.Selection{}, "fetches", false, true).write(t.Context(), &out, part, info.Size()); err != nil {
+	if err := rewriterOf(Selection{}, "fetches", false, true).write(t.Context(), &out, part, info.Size()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -89,7 +88,7 @@ func TestRowsThatAreAnnounced(t *testing.T) {
 		file, err := rowio.Open(in, int64(len(content)))
 		must(t, err)
 		part := &rowio.PartFile{File: file, Raw: in}
-		err = rewriterOf(describe.Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, part, int64(len(content)))
+		err = rewriterOf(Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, part, int64(len(content)))
 		if (err == nil) != (announced == 2) {
 			t.Errorf("of two rows %d are announced: %v", announced, err)
 		}
@@ -110,7 +109,7 @@ func TestNoPartNamesAHost(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{
 		In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, HashHosts: true,
-		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
 	rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))

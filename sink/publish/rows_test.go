@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -98,7 +97,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, Without: []string{"verdicts.url"},
-		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
 	published, err := journal.ReadManifest(sinktest.Open(t, set), "r")
 	must(t, err)
@@ -144,7 +143,7 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
 			one, other := t.TempDir(), t.TempDir()
 			a, b := aRun(t, one, "r", plant("")), aRun(t, other, "r", plant(metric))
-			p := new(describe.Provenance)
+			p := new(Provenance)
 			if without != "" {
 				p.Without, a.Without = []string{without}, []string{without}
 			}
@@ -285,7 +284,7 @@ func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 		}
 		copy(content[begin:], footer)
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = describe.Digest(content)
+		p.SHA256 = Digest(content)
 	}
 	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "column seq: has values that its statistics exclude") {
@@ -318,7 +317,7 @@ func TestTwins_NoRace(t *testing.T) {
 		content := bytes.Clone(good)
 		content[i] ^= 1
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = describe.Digest(content)
+		p.SHA256 = Digest(content)
 		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same && err == nil {
 			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
 				t.Errorf("with another byte at %d of %d they are twins", i, len(good))

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -48,7 +47,7 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
 		Inputs: []journal.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
-			{Role: "agents", Path: "built-in agents.yaml", SHA256: describe.Digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: describe.Digest(configs.URLs)},
+			{Role: "agents", Path: "built-in agents.yaml", SHA256: Digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: Digest(configs.URLs)},
 		},
 	})
 	must(t, err)
@@ -114,7 +113,7 @@ func aSet(t *testing.T, change func(*Config)) string {
 	must(t, changes.Commit())
 	c := Config{
 		In: sinktest.Open(t, dir), Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
-		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
 	}
 	if change != nil {
 		change(&c)
@@ -144,14 +143,14 @@ func edit(t *testing.T, folder, name string, change func(string) string) {
 // its files, and its checksums.
 func seal(t *testing.T, folder string) {
 	t.Helper()
-	catalogues := map[string]string{describe.CroissantName: "", describe.PackageName: ""}
+	catalogues := map[string]string{CroissantName: "", PackageName: ""}
 	for name := range catalogues {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		must(t, err)
 		catalogues[name] = string(text)
 	}
 	old := make(map[string]string)
-	sums, err := os.ReadFile(filepath.Join(folder, describe.ChecksumsName))
+	sums, err := os.ReadFile(filepath.Join(folder, ChecksumsName))
 	must(t, err)
 	for line := range strings.Lines(string(sums)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -163,8 +162,8 @@ func seal(t *testing.T, folder string) {
 		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 		must(t, err)
 		for catalogue, content := range catalogues {
-			if old[name] != "" && old[name] != describe.Digest(text) && name != catalogue {
-				content = strings.ReplaceAll(content, old[name], describe.Digest(text))
+			if old[name] != "" && old[name] != Digest(text) && name != catalogue {
+				content = strings.ReplaceAll(content, old[name], Digest(text))
 				size := regexp.MustCompile(`"contentSize": "\d+ B"(,\s+"contentUrl": "` + regexp.QuoteMeta(name) + `")`)
 				catalogues[catalogue] = size.ReplaceAllString(content, fmt.Sprintf(`"contentSize": "%d B"$1`, len(text)))
 			}
@@ -175,13 +174,13 @@ func seal(t *testing.T, folder string) {
 	}
 	var out strings.Builder
 	for _, name := range names {
-		if name != describe.ChecksumsName {
+		if name != ChecksumsName {
 			text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 			must(t, err)
-			fmt.Fprintf(&out, "%s  %s\n", describe.Digest(text), name)
+			fmt.Fprintf(&out, "%s  %s\n", Digest(text), name)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(folder, describe.ChecksumsName), []byte(out.String()), 0o666))
+	must(t, os.WriteFile(filepath.Join(folder, ChecksumsName), []byte(out.String()), 0o666))
 }
 
 // sealed makes the digest at the end of a manifest or record anew.

@@ -5,7 +5,7 @@
 // their texts, lists and nullable cells: they may be kept. A text that repeats is copied
 // once for each row group.
 //
-// Files may be damaged or hostile. Pages are checked before they are decoded (package pages),
+// Files may be damaged or hostile. Pages are checked before they are decoded (pages.go),
 // a column must have the type and the levels of its field, and a panic of parquet-go becomes
 // an error.
 //

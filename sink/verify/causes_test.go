@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/lighthouse"
 	"github.com/robocensus/robocensus/robots/portable"
 )
 
@@ -31,7 +30,7 @@ func TestDictionaryHasTheCauses(t *testing.T) {
 	if seen != len(portable.CauseTexts) {
 		t.Errorf("README.md lists %d of %d causes", seen, len(portable.CauseTexts))
 	}
-	if all := values["lines"]["cause"]; len(all) != len(portable.CauseTexts)+lighthouse.NumFaults || !slices.Contains(all, portable.Unexplained) {
+	if all := values["lines"]["cause"]; len(all) != len(portable.CauseTexts)+portable.LighthouseFaults || !slices.Contains(all, portable.Unexplained) {
 		t.Errorf("the values of cause are %v", all)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/consent"
-	"github.com/robocensus/robocensus/robots/lighthouse"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -44,7 +43,7 @@ var values = func() map[string]map[string][]string {
 		"rules":         {"kind": kinds},
 		"lines": {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)),
 			"cause": slices.Concat(slices.Sorted(maps.Keys(portable.CauseTexts)),
-				named[lighthouse.Fault](lighthouse.NumFaults))},
+				named[portable.LighthouseFault](portable.LighthouseFaults))},
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes,
 			"versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},

@@ -7,7 +7,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/robots/lighthouse"
+	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -57,7 +57,7 @@ func (e *explainer) signalNotes() {
 // lighthouseNotes says which lines Lighthouse's audit of robots.txt calls errors: the first
 // two. Site owners meet its verdict in their browsers.
 func (e *explainer) lighthouseNotes() {
-	faults := lighthouse.Errors(nil, e.readings[0].File.Body())
+	faults := portable.LighthouseErrors(nil, e.readings[0].File.Body())
 	for i := range faults[:min(len(faults), 2)] {
 		more := ""
 		if rest := len(faults) - 2; i == 1 && rest > 0 {

@@ -16,7 +16,6 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -161,7 +160,7 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 		for k, agent := range agents {
 			g := groupMoved{v.Label, v.Value, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
 			sign := 0
-			if sign, g.Least, _ = shares.Apart(g.Others.N, g.Others.Of, g.Here.N, g.Here.Of, level); sign > 0 {
+			if sign, g.Least, _ = summary.SharesApart(g.Others.N, g.Others.Of, g.Here.N, g.Here.Of, level); sign > 0 {
 				out = append(out, g)
 			}
 		}

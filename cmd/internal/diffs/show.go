@@ -10,7 +10,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -144,7 +143,7 @@ const shownAgents = 12
 
 // showAgents shows the agents that hosts closed or opened to, with categories.
 func showAgents(p cli.Page, r *diff.Result) {
-	moved := func(c closing.Counts) bool { return c.Closed+c.Opened > 0 }
+	moved := func(c change.Counts) bool { return c.Closed+c.Opened > 0 }
 	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a diff.Agent) bool { return !moved(a.Counts) })
 	if len(agents) == 0 {
 		return
@@ -156,7 +155,7 @@ func showAgents(p cli.Page, r *diff.Result) {
 		}
 		return p.Foreign(name)
 	}
-	counts := func(c closing.Counts) []string {
+	counts := func(c change.Counts) []string {
 		return []string{words.Number(c.Closed), words.Number(c.ShutOut), words.Number(c.Opened), words.Number(c.LetIn)}
 	}
 	head := []string{"closed", "shut out", "opened", "let in"}

@@ -6,7 +6,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // intervals shows how sure the shares are of the agents that most hosts shut out.
@@ -27,7 +27,7 @@ func (d *data) intervals() *draw.Figure {
 	var all []draw.Spread
 	var names []string
 	for i, a := range agents {
-		share, low, high := shares.Of(a.Closed, d.hosts)
+		share, low, high := summary.ShareOf(a.Closed, d.hosts)
 		said := words.Share(low) + " to " + words.Share(high)
 		if i == 0 {
 			lead := a.Agent + " is shut out by "

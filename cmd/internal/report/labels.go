@@ -13,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
@@ -68,13 +67,13 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 		if g.Hosts == 0 {
 			continue
 		}
-		g.Share, g.Low, g.High = shares.Of(g.Closed, g.Hosts)
+		g.Share, g.Low, g.High = summary.ShareOf(g.Closed, g.Hosts)
 		hosts, closed = hosts+g.Hosts, closed+g.Closed
 		all = append(all, g)
 	}
 	for i := range all {
 		if g := &all[i]; g.Hosts < hosts {
-			g.Differs, _, _ = shares.Apart(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
+			g.Differs, _, _ = summary.SharesApart(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
 		}
 	}
 	isFew := func(g LabelGroup) int {

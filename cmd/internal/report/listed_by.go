@@ -10,20 +10,20 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // percentsOf reads the metric coverage: the percentages of hosts by agent.
-func percentsOf(sums counters.Sums, profile string, in func(counters.Label) bool) map[string]shares.Percents {
-	out := make(map[string]shares.Percents)
+func percentsOf(sums counters.Sums, profile string, in func(counters.Label) bool) map[string]summary.Percents {
+	out := make(map[string]summary.Percents)
 	for l, n := range sums["coverage"] {
 		percent, err := strconv.ParseInt(l.Key, 10, 64)
 		if err != nil || l.Profile != profile || n <= 0 || !in(l) {
 			continue
 		}
 		if out[l.Agent] == nil {
-			out[l.Agent] = make(shares.Percents)
+			out[l.Agent] = make(summary.Percents)
 		}
 		out[l.Agent][percent] += n
 	}
@@ -52,12 +52,12 @@ const ofWhat = "The interval of 95% is that of the hosts, if these were drawn at
 
 // medians draws the median share of what hosts list that agents may fetch, by group of hosts.
 func (d *data) medians(f *draw.Figure, groups []string, names func(string) string,
-	of func(group string) map[string]shares.Percents) {
+	of func(group string) map[string]summary.Percents) {
 	agents := d.coverageAgents(mostRanked)
 	f.Heat = new(draw.Heat)
 	f.Head = append(f.Head, "agent", "lower", "median", "upper", "hosts")
 	f.Note = ofWhat + d.unreadListed()
-	byGroup := make([]map[string]shares.Percents, len(groups))
+	byGroup := make([]map[string]summary.Percents, len(groups))
 	for i, group := range groups {
 		byGroup[i] = of(group)
 		f.Heat.Columns = append(f.Heat.Columns, names(group))
@@ -101,8 +101,8 @@ FROM (SELECT *, greatest(1, floor((n - %.15[2]f * sqrt(n)) / 2)) AS first
       sum(sum(count)) OVER (PARTITION BY %[1]s, agent) AS n
     %[3]s AND agent IN (%[4]s)
     GROUP BY %[1]s, agent, key))
-GROUP BY %[1]s, agent ORDER BY %[5]s, agent`, column, shares.Normal95, from, counters.QuoteAll(agents), order,
-		shares.LeastHosts)
+GROUP BY %[1]s, agent ORDER BY %[5]s, agent`, column, summary.Normal95, from, counters.QuoteAll(agents), order,
+		summary.LeastHosts)
 }
 
 // coverageRanks shows the median by band of rank.
@@ -118,7 +118,7 @@ func (d *data) coverageRanks() *draw.Figure {
 			"the darker, the less.",
 		Head: []string{"stratum"},
 	}
-	of := func(band string) map[string]shares.Percents {
+	of := func(band string) map[string]summary.Percents {
 		return percentsOf(d.sums, d.profile, func(l counters.Label) bool { return l.Stratum == band })
 	}
 	d.medians(f, bands, words.Rank, of)
@@ -135,7 +135,7 @@ const mostValued = 12
 func (d *data) coverageLabels() (out []*draw.Figure) {
 	agents := d.coverageAgents(mostRanked)
 	for i, label := range d.labels.Names() {
-		of := func(value string) map[string]shares.Percents {
+		of := func(value string) map[string]summary.Percents {
 			return percentsOf(d.labels[label][value], d.profile, func(counters.Label) bool { return true })
 		}
 		listing := make(map[string]int64)
@@ -171,7 +171,7 @@ func (d *data) coverageLabels() (out []*draw.Figure) {
 
 // spreadTitle tells the agent whose median differs most from group to group.
 func spreadTitle(begin string, agents, groups []string, names func(string) string,
-	of func(group string) map[string]shares.Percents) string {
+	of func(group string) map[string]summary.Percents) string {
 	type end struct {
 		percent int64
 		group   string

@@ -10,7 +10,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -33,7 +32,7 @@ var practiceTreatments = draw.Kinds{
 // beyondControl says how much more often identities are turned away than the control when it
 // asks again, with the interval of 95 %.
 func beyondControl(p *summary.Practice) (text string, d, low, high float64) {
-	d, low, high = shares.Paired(p.Both, p.Away, p.Once, p.Neither, shares.Normal95)
+	d, low, high = summary.PairedShares(p.Both, p.Away, p.Once, p.Neither, summary.Normal95)
 	return fmt.Sprintf("%+.1f points, %+.1f to %+.1f", 100*d, 100*low, 100*high), d, low, high
 }
 

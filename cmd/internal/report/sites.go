@@ -12,9 +12,9 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink/access"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -44,15 +44,15 @@ func sitesOf(ctx context.Context, in store.Store, m *journal.Manifest, hosts int
 	if err != nil {
 		return nil, err
 	}
-	t, err := access.Read(ctx, in, m, profile)
-	if errors.Is(err, access.ErrNoPolicies) {
+	t, err := summary.ReadAccess(ctx, in, m, profile)
+	if errors.Is(err, summary.ErrNoPolicies) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
 	s := &sites{agents: t.Agents, byOrigin: slices.Contains(m.Tables, "fetches") &&
 		!slices.Contains(m.Without, "fetches.origin")}
-	err = t.Sites(ctx, func(site *access.Site) error {
+	err = t.Sites(ctx, func(site *summary.SiteAccess) error {
 		if s.hosts = append(s.hosts, site.Host); len(s.hosts) > mostSites {
 			return fs.SkipAll
 		}
@@ -81,9 +81,9 @@ func (s *sites) columns() (all []*siteColumn) {
 		c := &siteColumn{agent: i}
 		for _, site := range s.access {
 			switch key.WriteString(site[i] + "\n"); site[i] {
-			case access.ShutOut:
+			case summary.AccessShutOut:
 				c.shutOut++
-			case access.Partly:
+			case summary.AccessPartly:
 				c.partly++
 			}
 		}
@@ -113,11 +113,11 @@ func (d *data) eachSite() *draw.Figure {
 	open, unread, closing := int64(0), int64(0), int64(0)
 	for _, site := range s.access {
 		switch {
-		case slices.Contains(site, access.ShutOut):
+		case slices.Contains(site, summary.AccessShutOut):
 			closing++
-		case !slices.ContainsFunc(site, func(word string) bool { return word != access.Open }):
+		case !slices.ContainsFunc(site, func(word string) bool { return word != summary.AccessOpen }):
 			open++
-		case !slices.ContainsFunc(site, func(word string) bool { return word != access.Unread }):
+		case !slices.ContainsFunc(site, func(word string) bool { return word != summary.AccessUnread }):
 			unread++
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
-	"github.com/robocensus/robocensus/sink/access"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Agents that every site treats alike have one column, and those that no site closes to have
 // none.
 func TestEachSite(t *testing.T) {
-	const o, p, x, u = access.Open, access.Partly, access.ShutOut, access.Unread
+	const o, p, x, u = summary.AccessOpen, summary.AccessPartly, summary.AccessShutOut, summary.AccessUnread
 	d := &data{run: "r", profile: "google", manifest: &journal.Manifest{}, sites: &sites{
 		agents: []string{"A", "B", "C", "D", "E"}, hosts: []string{"a.example", "b.example", "c.example", "d.example"},
 		access: [][]string{{o, o, o, o, o}, {x, p, x, o, x}, {o, x, o, o, o}, {u, u, u, u, u}},

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
-	"github.com/robocensus/robocensus/fetch/pages"
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -50,7 +50,7 @@ func (f *Flags) setPages(c *pipeline.Config) error {
 	case target == schema.RobotsPath || strings.HasPrefix(target, schema.RobotsPath+"?"):
 		return cli.Usagef("--page %s: each identity is asked for it without --pages", f.page)
 	}
-	w := &pages.Wanted{Path: f.page, All: f.pages == pagesAll, Identities: c.Fetch.Identities}
+	w := &documents.WantedPage{Path: f.page, All: f.pages == pagesAll, Identities: c.Fetch.Identities}
 	if w.Control() < 0 {
 		return cli.Usagef("--pages compares with a control: add an identity without user_agent to %s", f.alsoAs)
 	}

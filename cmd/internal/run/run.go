@@ -23,7 +23,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch/documents"
-	"github.com/robocensus/robocensus/fetch/pages"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -58,15 +57,15 @@ type Flags struct {
 // runState is what the command finds out before a run: from its arguments, the files that
 // flags name, the environment and the output folder.
 type runState struct {
-	BuiltInTemplates []byte         // those of the program, or of the one that made the run to reproduce
-	expectations     *expect.List   // nil for none
-	indexFrom        string         // the variable that gave the index of the shard
-	plan             *journal.Plan  // nil for a run that was not planned
-	asked            documents.List // with --documents
-	askedPages       *pages.Wanted  // with --pages, else nil
-	dated            bool           // the run ID is the current time: another run may have the same
-	damaged          []string       // runs that --resume skips
-	lost, replaced   []string       // labels of the run of --from-run: its hosts are not known, or --labels is given
+	BuiltInTemplates []byte                // those of the program, or of the one that made the run to reproduce
+	expectations     *expect.List          // nil for none
+	indexFrom        string                // the variable that gave the index of the shard
+	plan             *journal.Plan         // nil for a run that was not planned
+	asked            documents.List        // with --documents
+	askedPages       *documents.WantedPage // with --pages, else nil
+	dated            bool                  // the run ID is the current time: another run may have the same
+	damaged          []string              // runs that --resume skips
+	lost, replaced   []string              // labels of the run of --from-run: its hosts are not known, or --labels is given
 }
 
 func New() *Flags {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink/access"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // mostWeeks is how many runs a strip shows, the last ones.
@@ -35,7 +35,7 @@ func (d *seriesData) strips() *draw.Figure {
 			row.Cells = append(row.Cells, draw.AccessCell(word, site.Site+", "+f.Heat.Columns[k]))
 		}
 		read := slices.DeleteFunc(slices.Clone(site.Access),
-			func(word string) bool { return word == "" || word == access.Unread })
+			func(word string) bool { return word == "" || word == summary.AccessUnread })
 		if len(slices.Compact(read)) > 1 {
 			changed++
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // followedRuns is a series of two runs of 10,000 hosts, 8,000 of them with rules. counts holds
@@ -91,7 +91,7 @@ func TestDifferencesAreDrawn(t *testing.T) {
 	for _, agent := range []string{"A", "B"} {
 		for i, run := range r.Runs {
 			n := map[string][2]int64{"A": {2000, 1000}, "B": {500, 501}}[agent][i]
-			share, low, high := shares.Of(n, 10_000)
+			share, low, high := summary.ShareOf(n, 10_000)
 			r.Points = append(r.Points, schema.Point{
 				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Base: "hosts",
 				Count: n, Denominator: 10_000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Comparable: new(true),

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // Coverage returns how much of what a host lists an agent may fetch, as the columns before and
 // after of kind coverage have it: pages that it may fetch, of those of the sample.
-func Coverage(p shares.Pages) string { return fmt.Sprintf("%d/%d", p.Allowed, p.Sampled) }
+func Coverage(p summary.Pages) string { return fmt.Sprintf("%d/%d", p.Allowed, p.Sampled) }
 
 // ParseCoverage reads what Coverage writes.
 func ParseCoverage(text string) (allowed, sampled int64, ok bool) {
@@ -33,12 +33,12 @@ func ParseCoverage(text string) (allowed, sampled int64, ok bool) {
 
 // CoverageChanged reports whether a host lets an agent fetch another share of what it lists: by
 // a percentage point or more, and by more than chance if each sample was drawn by itself.
-func CoverageChanged(before, after shares.Pages) bool {
+func CoverageChanged(before, after summary.Pages) bool {
 	d := fall(before.Allowed, before.Sampled, after.Allowed, after.Sampled)
 	if max(d, -d) < leastCoverage-1e-9 {
 		return false
 	}
-	low, high := shares.PagesDiffer(before, after, coverageLevel)
+	low, high := summary.PagesDiffer(before, after, coverageLevel)
 	return low > 0 || high < 0
 }
 

@@ -3,13 +3,13 @@ package change
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/sink/shares"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A share of pages has changed where it moved by a point, and by more than two samples differ
 // by chance. Samples that are all of what is listed differ by no chance.
 func TestCoverageChanged(t *testing.T) {
-	type pages = shares.Pages
+	type pages = summary.Pages
 	for _, c := range []struct {
 		before, after pages
 		want          bool

@@ -2,6 +2,24 @@
 // severities, and what the columns of each kind can hold. Package diff writes such rows;
 // package expect refuses an expectation that no such row can break.
 //
+// It also says what it means that a host closed or opened to an agent, and counts such
+// hosts by the table (closing.go and its neighbours). diff, report and series count with it,
+// and the SQL view policy_changes says the same.
+//
+// A host closed to an agent if it forbids the agent a path that it allowed before. It
+// shut the agent out if it now forbids it everything. The first is the meaning of the
+// rules on all paths, the second the class of the policy. So what is shut out has also
+// closed, unless it was shut out before.
+//
+// Only agents of the registry count: of other names in a file there is no policy to
+// compare.
+//
+// It says the same of what files state about use (view preference_changes), and whose
+// words a change is: a host whose template changed has not decided anything itself. And it
+// says how hosts answer identities, for robots.txt and for a page (views answer_changes and
+// page_changes), which documents of consent they have and what these state (views
+// document_changes and statement_changes).
+//
 // To add a kind of change:
 //
 //   - kinds.go: its entry in [All], with the narrowest [Form] of each value: by it

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -69,7 +68,7 @@ func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 	for _, k := range r.Kinds {
 		ofKind[k.Severity+" "+k.Kind] = k.Hosts
 	}
-	counts := func(into map[string]int64, of string, c closing.Counts) {
+	counts := func(into map[string]int64, of string, c change.Counts) {
 		for how, n := range map[string]int64{"closed": c.Closed, "opened": c.Opened, "shut out": c.ShutOut, "let in": c.LetIn} {
 			if n > 0 {
 				into[of+" "+how] = n

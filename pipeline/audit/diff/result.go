@@ -7,7 +7,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -55,7 +54,7 @@ type Result struct {
 	Expectations []*expect.Promise `json:"expectations,omitempty"`
 
 	kinds   map[[2]string]*Kind
-	closing *closing.Counter
+	closing *change.Counter
 	strata  map[string]*Stratum
 	ways    Ways
 	pair    pairChanges
@@ -66,7 +65,7 @@ type pairChanges struct {
 	examples exampleSet
 	stratum  *Stratum // nil before the first change
 	opened   *Example // the row that opens most, nil for none
-	opens    closing.Move
+	opens    change.Move
 	kinds    map[[2]string]bool
 }
 
@@ -103,7 +102,7 @@ type Kind struct {
 // profile.
 type Profile struct {
 	Profile string `json:"profile"`
-	closing.Totals
+	change.Totals
 }
 
 // Agent counts hosts by what happened to their policy for an agent.
@@ -111,7 +110,7 @@ type Agent struct {
 	Agent    string `json:"agent"`
 	Category string `json:"category"`
 	Profile  string `json:"profile"`
-	closing.Counts
+	change.Counts
 }
 
 // Words counts hosts by what happened to their policy for an agent in the words of a
@@ -120,33 +119,33 @@ type Words struct {
 	Agent    string  `json:"agent"`
 	Profile  string  `json:"profile"`
 	Template *string `json:"template"`
-	closing.Counts
+	change.Counts
 }
 
 // Use counts hosts by what they state about a use.
 type Use struct {
 	Use     string `json:"use"`
 	Profile string `json:"profile"`
-	closing.UseCounts
+	change.UseCounts
 }
 
 // Identity counts hosts by how they answer an identity.
 type Identity struct {
 	Identity string `json:"identity"`
-	closing.IdentityCounts
+	change.IdentityCounts
 }
 
 // Document counts hosts by whether they have a document of consent.
 type Document struct {
 	Document string `json:"document"`
-	closing.DocumentCounts
+	change.DocumentCounts
 }
 
 // Stated counts hosts by what a document of consent states about a use.
 type Stated struct {
 	Document string `json:"document"`
 	Use      string `json:"use"`
-	closing.StatedCounts
+	change.StatedCounts
 }
 
 // Category counts hosts by what happened to their policies for any agent of a
@@ -154,7 +153,7 @@ type Stated struct {
 type Category struct {
 	Category string `json:"category"`
 	Profile  string `json:"profile"`
-	closing.Counts
+	change.Counts
 }
 
 // Stratum counts the hosts of a band of ranks by most severe change.
@@ -169,7 +168,7 @@ func newResult(c Config, notes, profiles []string) *Result {
 	return &Result{
 		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []journal.EarlierRun{},
 		kinds:   make(map[[2]string]*Kind),
-		closing: closing.NewCounter(profiles), strata: make(map[string]*Stratum),
+		closing: change.NewCounter(profiles), strata: make(map[string]*Stratum),
 		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
 	}
 }
@@ -241,13 +240,13 @@ func (r *Result) endOfPair() {
 	clear(r.pair.kinds)
 	r.addExample(best)
 	r.addOpened(r.pair.opened)
-	r.pair.opened, r.pair.opens = nil, closing.Move{}
+	r.pair.opened, r.pair.opens = nil, change.Move{}
 }
 
 // open keeps a row that opens a path to an agent, if none that says more is kept: one that
 // lets in an agent that was shut out, else one of a policy's class.
 func (p *pairChanges) open(row *schema.Change) {
-	m, ok := closing.Of(row)
+	m, ok := change.MoveOf(row)
 	if !ok || !m.Opens {
 		return
 	}
@@ -309,13 +308,13 @@ func (r *Result) finish() {
 	for _, name := range slices.Sorted(maps.Keys(r.closing.Profiles)) {
 		r.Profiles = append(r.Profiles, Profile{name, *r.closing.Profiles[name]})
 	}
-	for _, a := range closing.Sorted(r.closing.Agents, func(a, b closing.Agent) int {
+	for _, a := range change.SortedCounts(r.closing.Agents, func(a, b change.Agent) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
 	}) {
 		r.Agents = append(r.Agents, Agent{a.Agent, a.Category, a.Profile, *r.closing.Agents[a]})
 	}
 	r.finishWords()
-	for _, c := range closing.Sorted(r.closing.Categories, func(a, b closing.Category) int {
+	for _, c := range change.SortedCounts(r.closing.Categories, func(a, b change.Category) int {
 		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
 	}) {
 		r.Categories = append(r.Categories, Category{c.Category, c.Profile, *r.closing.Categories[c]})
@@ -329,13 +328,13 @@ func (r *Result) finish() {
 // finishWords sorts the counters of words, uses and identities, those of agents in the order of Agents.
 func (r *Result) finishWords() {
 	r.Words, r.Uses = []Words{}, []Use{}
-	place := make(map[closing.Agent]int)
+	place := make(map[change.Agent]int)
 	for i, a := range r.Agents {
-		place[closing.Agent{Agent: a.Agent, Category: a.Category, Profile: a.Profile}] = i
+		place[change.Agent{Agent: a.Agent, Category: a.Category, Profile: a.Profile}] = i
 	}
-	all := closing.Sorted(r.closing.Words,
-		func(a, b closing.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
-	slices.SortStableFunc(all, func(a, b closing.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
+	all := change.SortedCounts(r.closing.Words,
+		func(a, b change.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
+	slices.SortStableFunc(all, func(a, b change.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
 	for _, w := range all {
 		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, schema.NonZero(w.Template), *r.closing.Words[w]})
 	}
@@ -360,7 +359,7 @@ func (r *Result) finishWords() {
 }
 
 // identities sorts counters of identities.
-func identities(by map[string]*closing.IdentityCounts) []Identity {
+func identities(by map[string]*change.IdentityCounts) []Identity {
 	out := []Identity{}
 	for name, n := range by {
 		out = append(out, Identity{name, *n})

@@ -3,8 +3,8 @@ package diff
 import (
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -23,7 +23,7 @@ func (c *comparison) setWords(row *schema.Change) {
 // decidesIn returns the template of all that decides now; where something only opened or
 // ended, and no template decides now, of all that decided before.
 func decidesIn(row *schema.Change) *string {
-	m, _ := closing.Of(row)
+	m, _ := change.MoveOf(row)
 	if row.TemplateAfter == nil && (m.Opens && !m.Closes || row.Kind == "preference" && row.After == nil) {
 		return row.TemplateBefore
 	}

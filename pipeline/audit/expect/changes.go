@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -56,7 +55,7 @@ func (x *expectation) forbids(row *schema.Change) bool {
 	if x.isAbout(row.Kind) && x.names(row) {
 		return true
 	}
-	move, ok := closing.Of(row)
+	move, ok := change.MoveOf(row)
 	if !ok || row.Kind != "policy_class" || !x.isAbout("rules") {
 		return false
 	}

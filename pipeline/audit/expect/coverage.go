@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -98,10 +97,10 @@ func (c *Checker) ofPages(s *selection, meant []int, batch []pages) {
 // found tells the pages that are open: of the sample and, if it is not all that is listed, of
 // that.
 func (p *pages) found() string {
-	of := shares.Pages{Allowed: int64(p.Allowed), Sampled: int64(p.Sampled), Listed: p.Listed}
+	of := summary.Pages{Allowed: int64(p.Allowed), Sampled: int64(p.Sampled), Listed: p.Listed}
 	text := "coverage: " + change.Coverage(of)
 	if of.Listed > of.Sampled {
-		_, low, high := shares.OfPages(of.Allowed, of.Sampled, of.Listed)
+		_, low, high := summary.ShareOfPages(of.Allowed, of.Sampled, of.Listed)
 		text += fmt.Sprintf(", %.1f%% to %.1f%% of the %d that are listed", 100*low, 100*high, of.Listed)
 	}
 	return text

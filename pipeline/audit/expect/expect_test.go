@@ -16,7 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	askedfor "github.com/robocensus/robocensus/fetch/pages"
+	askedfor "github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/robots"
@@ -198,7 +198,7 @@ func TestServedAsWritten(t *testing.T) {
 			}
 		}, audittest.Hosts(len(answers)))
 		c.Fetch.Identities = []fetch.Identity{{Name: "other", UserAgent: "other/1", Agent: "GPTBot"}, {Name: "control", UserAgent: c.Fetch.UserAgent, IsControl: true}}
-		w := &askedfor.Wanted{Path: "/", All: all, Identities: c.Fetch.Identities, Agents: []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: []string{"robocensus"}}}}
+		w := &askedfor.WantedPage{Path: "/", All: all, Identities: c.Fetch.Identities, Agents: []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: []string{"robocensus"}}}}
 		c.Fetch.Further = []fetch.Plan{w.Plan()}
 		if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)

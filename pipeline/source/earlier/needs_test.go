@@ -16,7 +16,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -32,7 +31,7 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
 			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
-			Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		return to
@@ -52,7 +51,7 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 	}
 
 	var others []string
-	for _, name := range describe.ColumnNames() {
+	for _, name := range publish.ColumnNames() {
 		if strings.HasPrefix(name, "fetches.") && name != "fetches.seq" && !slices.Contains(needed, name) {
 			others = append(others, name)
 		}
@@ -92,7 +91,7 @@ func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: []string{name}, Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		m, err = journal.ReadManifest(sinktest.Open(t, to), "first")

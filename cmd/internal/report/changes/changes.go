@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -41,11 +41,11 @@ type Changes struct {
 	all   string // what the run has, in words
 	rows  int64
 
-	kinds      map[string]*change         // by kind
+	kinds      map[string]*tally          // by kind
 	bySeverity map[string]int64           // hosts in both runs, by most severe change
 	gone, new  int64                      // hosts in one run only
 	changed    int64                      // hosts in both runs with a change
-	closing    *closing.Counter           // hosts that closed or opened
+	closing    *change.Counter            // hosts that closed or opened
 	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
 	together   diff.Ways                  // hosts that changed in the same way
 	closers    map[string][]changeExample // by agent, hosts that closed a path to it, best ranked first
@@ -74,15 +74,15 @@ func (c *Changes) Compared() (hosts, same int64) {
 
 func newChanges(profile, since string) *Changes {
 	return &Changes{
-		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64),
-		closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
+		profile: profile, Since: since, kinds: make(map[string]*tally), bySeverity: make(map[string]int64),
+		closing: change.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
 		openers:  make(map[string][]changeExample),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
 
-// change counts the hosts and rows of a kind.
-type change struct{ hosts, rows int64 }
+// tally counts the hosts and rows of a kind.
+type tally struct{ hosts, rows int64 }
 
 // changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
@@ -156,7 +156,7 @@ func (c *Changes) add(row *schema.Change) {
 	c.rows++
 	k := c.kinds[row.Kind]
 	if k == nil && len(c.kinds) < changeNames {
-		k = new(change)
+		k = new(tally)
 		c.kinds[row.Kind] = k
 	}
 	if k != nil {
@@ -168,7 +168,7 @@ func (c *Changes) add(row *schema.Change) {
 	}
 	c.closing.Add(row)
 	c.together.Add(row)
-	if move, ok := closing.Of(row); ok {
+	if move, ok := change.MoveOf(row); ok {
 		if move.Closes {
 			mover(c.closers, row)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -35,7 +35,7 @@ func TestWhoClosed(t *testing.T) {
 	add("h5", 5, "GPTBot", "rules", "", "both")
 	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
 	c.endOfHost()
-	l := c.moverList([]closedTo{{"GPTBot", closing.Counts{Closed: 9, Opened: 2}}, {"CCBot", closing.Counts{Closed: 1}}, {"None", closing.Counts{}}})
+	l := c.moverList([]closedTo{{"GPTBot", change.Counts{Closed: 9, Opened: 2}}, {"CCBot", change.Counts{Closed: 1}}, {"None", change.Counts{}}})
 	var got []string
 	for _, r := range l.Rows {
 		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))

@@ -9,9 +9,8 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	kinds "github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -167,12 +166,12 @@ func (c *Changes) changedTogether() *draw.Figure {
     GROUP BY origin)
 SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
 FROM ways GROUP BY way HAVING hosts > 1
-ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(kinds.OwnKinds, "', '"), diff.MaxExamples)
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(change.OwnKinds, "', '"), diff.MaxExamples)
 	return f
 }
 
 // told says how many hosts closed and opened to an agent.
-func told(n closing.Counts) string {
+func told(n change.Counts) string {
 	var said []string
 	for _, x := range []struct {
 		n, whole int64
@@ -193,14 +192,14 @@ func told(n closing.Counts) string {
 // closedTo is an agent or a category that hosts closed or opened to.
 type closedTo struct {
 	name string
-	closing.Counts
+	change.Counts
 }
 
 // closedAgents returns the agents that hosts closed or opened to, those that lost most
 // first.
 func (c *Changes) closedAgents() (out []closedTo) {
-	for _, a := range closing.Sorted(c.closing.Agents,
-		func(a, b closing.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
+	for _, a := range change.SortedCounts(c.closing.Agents,
+		func(a, b change.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
 		out = append(out, closedTo{a.Agent, *c.closing.Agents[a]})
 	}
 	return out
@@ -208,8 +207,8 @@ func (c *Changes) closedAgents() (out []closedTo) {
 
 // closedCategories does the same for categories.
 func (c *Changes) closedCategories() (out []closedTo) {
-	for _, a := range closing.Sorted(c.closing.Categories,
-		func(a, b closing.Category) int { return cmp.Compare(a.Category, b.Category) }) {
+	for _, a := range change.SortedCounts(c.closing.Categories,
+		func(a, b change.Category) int { return cmp.Compare(a.Category, b.Category) }) {
 		out = append(out, closedTo{a.Category, *c.closing.Categories[a]})
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -37,7 +37,7 @@ func (c *Changes) changePages() *draw.Figure {
 
 // identityFigure completes a figure of how hosts treat identities now, and did not before. of are
 // the hosts by identity, which a view has too; where says what of.
-func (c *Changes) identityFigure(f *draw.Figure, view string, of map[string]*closing.IdentityCounts,
+func (c *Changes) identityFigure(f *draw.Figure, view string, of map[string]*change.IdentityCounts,
 	where string) *draw.Figure {
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		x, y := of[a], of[b]

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -93,7 +93,7 @@ GROUP BY ALL ORDER BY agent, template`, views.Quote(c.run), views.Quote(c.agains
 // changeUses shows what files state about each use and did not state before.
 func (c *Changes) changeUses() *draw.Figure {
 	uses := slices.SortedFunc(maps.Keys(c.closing.Uses),
-		func(a, b closing.Use) int { return strings.Compare(a.Use, b.Use) })
+		func(a, b change.Use) int { return strings.Compare(a.Use, b.Use) })
 	if len(uses) == 0 {
 		return nil
 	}

@@ -1,14 +1,14 @@
 package draw
 
-import "github.com/robocensus/robocensus/sink/access"
+import "github.com/robocensus/robocensus/sink/summary"
 
-// drawnAccess is how a table of words draws those of package access. "" is none.
+// drawnAccess is how a table of words draws those of access in package summary. "" is none.
 var drawnAccess = map[string]struct{ class, text string }{
-	access.Open: {"open", "·"}, access.Partly: {"partly", "/"}, access.ShutOut: {"closed", "×"},
-	access.Unread: {"unknown", "?"}, "": {"none", ""},
+	summary.AccessOpen: {"open", "·"}, summary.AccessPartly: {"partly", "/"}, summary.AccessShutOut: {"closed", "×"},
+	summary.AccessUnread: {"unknown", "?"}, "": {"none", ""},
 }
 
-// AccessCell returns the cell for a word of package access, with what it is about.
+// AccessCell returns the cell for a word of access in package summary, with what it is about.
 func AccessCell(word, of string) HeatCell {
 	d := drawnAccess[word]
 	if word == "" {
@@ -19,7 +19,7 @@ func AccessCell(word, of string) HeatCell {
 
 // AccessLegend names the colours of these words.
 func AccessLegend() (out []Legend) {
-	for _, word := range []string{access.Open, access.Partly, access.ShutOut, access.Unread} {
+	for _, word := range []string{summary.AccessOpen, summary.AccessPartly, summary.AccessShutOut, summary.AccessUnread} {
 		d := drawnAccess[word]
 		out = append(out, Legend{Class: d.class, Name: word + " (" + d.text + ")"})
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -13,7 +12,7 @@ import (
 // Covered is how much of what a host lists an agent may fetch. Its texts are numbers of names.
 type Covered struct {
 	Profile, Agent, Class uint64
-	shares.Pages
+	summary.Pages
 	Line int32 // of the rule that closes most, 0 for none
 }
 
