@@ -90,31 +90,31 @@ type Example struct {
 // Change is a row of `changes`: one difference between two runs of a host.
 type Change struct {
 	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
-	Host string `parquet:"host,dict"`
+	Host string `parquet:"host,dict" json:"host"`
 	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
 	// `https://news.example`.
-	Origin string `parquet:"origin,dict"`
+	Origin string `parquet:"origin,dict" json:"origin"`
 	// Rank in the later run. Null if it has none. Example: `464`.
-	Rank *int64 `parquet:"rank"`
+	Rank *int64 `parquet:"rank" json:"rank"`
 	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
 	// `preference` (what the file, or a document of `--documents`, states about a use), `outcome`, `group`,
 	// `signal`, `sitemap`, `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`),
 	// `page` (what the identity meets on a page, `--pages`), `document` (whether the host has a document of consent),
 	// `coverage` (how much of what it lists in sitemaps an agent may fetch), `reachability`, `host_new`, `host_gone`,
 	// `text` (nothing but the text).
-	Kind string `parquet:"kind,dict"`
+	Kind string `parquet:"kind,dict" json:"kind"`
 	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
 	// differs, on any path, for any agent; minor means undecided. For `document`, cosmetic means another text.
-	Severity string `parquet:"severity,dict"`
+	Severity string `parquet:"severity,dict" json:"severity"`
 	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
-	Agent *string `parquet:"agent,dict"`
+	Agent *string `parquet:"agent,dict" json:"agent"`
 	// Category of the agent. Null without an agent.
-	Category *string `parquet:"category,dict"`
+	Category *string `parquet:"category,dict" json:"category"`
 	// Profile under which it changed. Null if none matters.
-	Profile *string `parquet:"profile,dict"`
+	Profile *string `parquet:"profile,dict" json:"profile"`
 	// URL whose verdict flipped; of `rules`, the shortest path on which the policies differ; of
 	// `sitemap`, its URL. Null for other kinds.
-	URL *string `parquet:"url,dict"`
+	URL *string `parquet:"url,dict" json:"url"`
 	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
 	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
 	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
@@ -122,39 +122,39 @@ type Change struct {
 	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `page`, its `treatment` of a page. Of
 	// `document`: `present`, `absent` (also where a page stands for everything), `invalid`, `refused`. Of `coverage`,
 	// pages of the sample that the agent may fetch, such as `196/200`. Example: `partial`.
-	Before *string `parquet:"before,dict"`
+	Before *string `parquet:"before,dict" json:"before"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
 	// path and still does, by other lines, and of `answer` where the file is another one and its relation to
 	// the host's own is the same. Of `document` `other_text`, where it is there as before. Example: `disallow_all`.
-	After *string `parquet:"after,dict"`
+	After *string `parquet:"after,dict" json:"after"`
 	// Line that decided before; of `coverage`, of the rule that closes most. Null if none did.
-	LineBefore *int32 `parquet:"line_before"`
+	LineBefore *int32 `parquet:"line_before" json:"line_before"`
 	// Line that decides now, likewise. Null if none does.
-	LineAfter *int32 `parquet:"line_after"`
+	LineAfter *int32 `parquet:"line_after" json:"line_after"`
 	// ID of the run that the state before is from: the first of the two or, for a host that it
 	// could not read, the latest run before it that did. Null for `host_new`, and where
 	// an older program compared. Example: `20261113T101500Z`.
-	BeforeRun *string `parquet:"before_run,dict"`
+	BeforeRun *string `parquet:"before_run,dict" json:"before_run"`
 	// Use that a `preference` is about: `ai-train`, `ai-input`, `search`. Null for other kinds.
-	Use *string `parquet:"use,dict"`
+	Use *string `parquet:"use,dict" json:"use"`
 	// Of `policy_class`, `rules` and `preference`, for an agent of the registry: the template whose words
 	// decided before, as `template` of `policies` has it. Null if they were the file's own, or nothing decided.
 	// Example: `cloudflare-managed`.
-	TemplateBefore *string `parquet:"template_before,dict"`
+	TemplateBefore *string `parquet:"template_before,dict" json:"template_before"`
 	// The same of what decides now. Null likewise.
-	TemplateAfter *string `parquet:"template_after,dict"`
+	TemplateAfter *string `parquet:"template_after,dict" json:"template_after"`
 	// Template whose words the change is: of the groups that decide now (of `preference`, the lines that state it)
 	// and did not stand in the file before or, if all did, of those that decided before and are gone. Null if some are
 	// the file's own words or they are of several templates, where the whole file is gone, and
 	// for other kinds. Example: `cloudflare-managed`.
-	Template *string `parquet:"template,dict"`
+	Template *string `parquet:"template,dict" json:"template"`
 	// Identity that an `answer` or a `page` is about, as `--also-as` names it; of the control there are no rows. Null
 	// for other kinds. Example: `gptbot`.
-	Identity *string `parquet:"identity,dict"`
+	Identity *string `parquet:"identity,dict" json:"identity"`
 	// Document of consent that a `document` is about, or that states a `preference`, as in `documents`. Null for other
 	// kinds, and for what robots.txt states. Example: `tdmrep`.
-	Document *string `parquet:"document,dict" rowio:"maybe"`
+	Document *string `parquet:"document,dict" rowio:"maybe" json:"document"`
 }
 
 // Point is a row of `series`: a figure of one run in a series over several. It belongs

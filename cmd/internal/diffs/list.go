@@ -74,9 +74,9 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 		return func(row *schema.Change) error { return w.Write(cells(row)) }, func() error { w.Flush(); return w.Error() }
 	case "ndjson":
 		return func(row *schema.Change) error {
-			object, err := object(names, row)
+			text, err := json.Marshal(object{row})
 			if err == nil {
-				_, err = out.Write(append(visible.JSON(object), '\n'))
+				_, err = out.Write(append(visible.JSON(text), '\n'))
 			}
 			return err
 		}, nothing
@@ -85,54 +85,28 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 	return func(row *schema.Change) error {
 		_, err := fmt.Fprintf(
 			out, "%s\t%s\t%s\n", p.Foreign(row.Severity), p.Foreign(row.Origin),
-			ToldOfHost(p, diff.ExampleOf(row)),
+			ToldOfHost(p, &diff.Example{Change: *row}),
 		)
 		return err
 	}, nothing
 }
 
-// values yields the values of a row, nil for null.
-func values(row *schema.Change) (values []any) {
-	for _, v := range reflect.ValueOf(row).Elem().Fields() {
-		switch {
-		case v.Kind() != reflect.Pointer:
-			values = append(values, v.Interface())
-		case v.IsNil():
-			values = append(values, nil)
-		default:
-			values = append(values, v.Elem().Interface())
-		}
-	}
-	return values
-}
-
 // cells returns a row as cells, empty for null.
 func cells(row *schema.Change) (cells []string) {
-	for _, v := range values(row) {
+	for _, v := range reflect.ValueOf(row).Elem().Fields() {
 		cell := ""
-		if v != nil {
-			cell = visible.Cell(fmt.Sprint(v))
+		if v.Kind() != reflect.Pointer || !v.IsNil() {
+			cell = visible.Cell(fmt.Sprint(reflect.Indirect(v)))
 		}
 		cells = append(cells, cell)
 	}
 	return cells
 }
 
-// object returns a row as an object of JSON whose keys are the names of its columns.
-func object(names []string, row *schema.Change) ([]byte, error) {
-	object := []byte("{")
-	for i, v := range values(row) {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			object = append(object, ',')
-		}
-		object = append(fmt.Appendf(object, "%q:", names[i]), text...)
-	}
-	return append(object, '}'), nil
-}
+// object is a row as an object of JSON.
+type object struct{ row *schema.Change }
+
+func (o object) MarshalJSON() ([]byte, error) { return schema.JSON(o.row) }
 
 // unknownKind returns a kind that no change has, "" if there is none.
 func (l *listing) unknownKind() string {

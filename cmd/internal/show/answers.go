@@ -15,36 +15,19 @@ import (
 )
 
 // answerView is what the origin answered to a further identity.
-type answerView struct {
-	Identity   string  `json:"identity"`
-	IsControl  bool    `json:"is_control"`
-	Agent      *string `json:"agent"`
-	Status     *int32  `json:"status"`
-	ErrorClass *string `json:"error_class"`
-	Challenge  *string `json:"challenge"`
-	Same       *bool   `json:"same"`
-	Treatment  string  `json:"treatment"`
-	Policy     string  `json:"policy"`
-	Difference *string `json:"first_difference"`
-	Price      *string `json:"price"`
+type answerView schema.Answer
+
+func (a answerView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(a, "identity", "is_control", "agent", "status", "error_class", "challenge", "same", "treatment",
+		"policy", "first_difference", "price")
 }
 
 // pageView is what a further identity met on a page.
-type pageView struct {
-	Identity    string  `json:"identity"`
-	IsControl   bool    `json:"is_control"`
-	Agent       *string `json:"agent"`
-	Path        string  `json:"path"`
-	Status      *int32  `json:"status"`
-	ErrorClass  *string `json:"error_class"`
-	Challenge   *string `json:"challenge"`
-	Same        *bool   `json:"same"`
-	Treatment   string  `json:"treatment"`
-	Remark      *string `json:"remark"`
-	Paper       *string `json:"paper"`
-	Verdict     *string `json:"verdict"`
-	Price       *string `json:"price"`
-	PriceHeader *string `json:"price_header"`
+type pageView schema.Answer
+
+func (a pageView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(a, "identity", "is_control", "agent", "path", "status", "error_class", "challenge", "same",
+		"treatment", "remark", "paper", "verdict", "price", "price_header")
 }
 
 // addAnswers adds what the origin answered to further identities.
@@ -52,12 +35,10 @@ func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Targ
 	all, err := lookup.Rows[schema.Answer](ctx, r, "answers", t)
 	for _, a := range all {
 		if schema.IsPage(a.Path) {
-			v.Pages = append(v.Pages, pageView{a.Identity, a.IsControl, a.Agent, a.Path, a.Status, a.ErrorClass, a.Challenge,
-				a.Same, a.Treatment, a.Remark, a.Paper, a.Verdict, a.Price, a.PriceHeader})
-			continue
+			v.Pages = append(v.Pages, pageView(a))
+		} else {
+			v.Answers = append(v.Answers, answerView(a))
 		}
-		v.Answers = append(v.Answers, answerView{a.Identity, a.IsControl, a.Agent, a.Status, a.ErrorClass, a.Challenge,
-			a.Same, a.Treatment, a.Policy, a.FirstDifference, a.Price})
 	}
 	return err
 }
@@ -128,8 +109,8 @@ func (a *answerView) words() string {
 	}
 	if a.Same != nil && !*a.Same {
 		text += ", of other bytes; its policy is " + a.Policy
-		if a.Difference != nil {
-			text += ": " + *a.Difference
+		if a.FirstDifference != nil {
+			text += ": " + *a.FirstDifference
 		}
 	}
 	return text

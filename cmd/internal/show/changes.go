@@ -12,29 +12,11 @@ import (
 )
 
 // changeView is a row of the table changes as JSON.
-type changeView struct {
-	Severity   string  `json:"severity"`
-	Kind       string  `json:"kind"`
-	Agent      *string `json:"agent"`
-	Profile    *string `json:"profile"`
-	URL        *string `json:"url"`
-	Before     *string `json:"before"`
-	After      *string `json:"after"`
-	LineBefore *int32  `json:"line_before"`
-	LineAfter  *int32  `json:"line_after"`
-	BeforeRun  *string `json:"before_run"`
-	Use        *string `json:"use"`
+type changeView schema.Change
 
-	TemplateBefore *string `json:"template_before"`
-	TemplateAfter  *string `json:"template_after"`
-	Template       *string `json:"template"`
-	Identity       *string `json:"identity"`
-	Document       *string `json:"document"`
-}
-
-func changeViewOf(c *schema.Change) changeView {
-	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter,
-		c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity, c.Document}
+func (c changeView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(c, "severity", "kind", "agent", "profile", "url", "before", "after", "line_before", "line_after",
+		"before_run", "use", "template_before", "template_after", "template", "identity", "document")
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,
@@ -52,14 +34,14 @@ const mostNamed = 4
 
 // toldChanges tells the changes of a host, one line for those that are alike. A state before
 // that is not from the run before is told with its run.
-func toldChanges(p cli.Page, rows []schema.Change, before string) (lines []string) {
+func toldChanges(p cli.Page, rows []changeView, before string) (lines []string) {
 	type folded struct {
 		*diff.Example
 		agents []string
 	}
 	var all []*folded
 	for i := range rows {
-		e := diff.ExampleOf(&rows[i])
+		e := &diff.Example{Change: schema.Change(rows[i])}
 		at := slices.IndexFunc(all, func(f *folded) bool { return e.Agent != nil && f.Agent != nil && isAlike(f.Example, e) })
 		switch {
 		case at < 0:

@@ -14,18 +14,16 @@ import (
 )
 
 // documentView is a document of consent that the origin was asked for.
-type documentView struct {
-	Document string  `json:"document"`
-	URL      string  `json:"url"`
-	Status   *int32  `json:"status"`
-	Outcome  string  `json:"outcome"`
-	Remark   *string `json:"remark"`
+type documentView schema.Document
+
+func (d documentView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(d, "document", "url", "status", "outcome", "remark")
 }
 
 func (v *hostView) addDocuments(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	rows, err := lookup.Rows[schema.Document](ctx, r, "documents", t)
 	for _, d := range rows {
-		v.Documents = append(v.Documents, documentView{d.Document, d.URL, d.Status, d.Outcome, d.Remark})
+		v.Documents = append(v.Documents, documentView(d))
 	}
 	return err
 }

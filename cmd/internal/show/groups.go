@@ -126,7 +126,7 @@ func (v *hostView) rulesOf(token string) []ruleView {
 	}
 	for _, r := range v.rules {
 		if r.Effective && r.GroupIndex != nil && isOf[*r.GroupIndex] {
-			rules = append(rules, ruleView{r.Line, r.Kind, r.Pattern})
+			rules = append(rules, ruleView(r))
 		}
 	}
 	return rules

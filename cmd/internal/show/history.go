@@ -19,7 +19,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -104,7 +103,7 @@ type event struct {
 	target *lookup.Target // of a state or an outage
 	view   *hostView      // of a state
 	lacks  string         // why it does not say what agents may do
-	change schema.Change  // of a change
+	change changeView     // of a change
 	before string         // the run before it
 }
 
@@ -291,7 +290,7 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 		if !h.isAbout(row.Origin) || !isAsked(row, h.profile, h.agents) {
 			continue
 		}
-		e := event{Event: "change", Origin: &row.Origin, change: *row, before: h.last.ID()}
+		e := event{Event: "change", Origin: &row.Origin, change: changeView(*row), before: h.last.ID()}
 		switch {
 		case row.Kind == "host_new":
 			continue // its state follows
@@ -303,8 +302,7 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 			slices.ContainsFunc(targets, func(t lookup.Target) bool { return t.Origin == row.Origin && !isRead(&t) }):
 			continue // the run is told as one that could not read the host
 		default:
-			view := changeViewOf(row)
-			e.Change = &view
+			e.Change = (*changeView)(row)
 		}
 		h.events = append(h.events, e)
 	}

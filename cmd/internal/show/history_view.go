@@ -10,7 +10,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -55,7 +54,7 @@ func (h *historian) print(p *cli.Text, runs int) {
 			}
 			continue
 		}
-		rows := []schema.Change{e.change} // changes of one origin in one run are folded
+		rows := []changeView{e.change} // changes of one origin in one run are folded
 		for i+1 < len(h.events) && h.events[i+1].Event == "change" && h.events[i+1].Run == e.Run &&
 			*h.events[i+1].Origin == *e.Origin {
 			i++

@@ -15,33 +15,19 @@ import (
 )
 
 // sitemapView is a sitemap that the origin was to be asked for.
-type sitemapView struct {
-	URL      string  `json:"url"`
-	Parent   *string `json:"parent"` // the index that lists it
-	Line     *int32  `json:"line"`   // of robots.txt, that names it
-	Kind     string  `json:"kind"`
-	Status   *int32  `json:"status"`
-	Outcome  string  `json:"outcome"`
-	URLs     int64   `json:"urls"`
-	URLsRead int64   `json:"urls_read"`
-	URLsNew  int64   `json:"urls_new"`
-	Outside  int64   `json:"outside"`
-	Sitemaps int64   `json:"sitemaps"`
-	Remark   *string `json:"remark"`
-	asked    bool
+type sitemapView schema.SitemapFile
+
+func (f sitemapView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(f, "url", "parent", "line", "kind", "status", "outcome", "urls", "urls_read", "urls_new", "outside",
+		"sitemaps", "remark")
 }
 
 // coverageView is how much of what the origin lists an agent may fetch.
-type coverageView struct {
-	Agent      string  `json:"agent"`
-	Listed     int64   `json:"listed"`
-	Sampled    int32   `json:"sampled"`
-	Allowed    int32   `json:"allowed"`
-	Disallowed int32   `json:"disallowed"`
-	Undefined  int32   `json:"undefined"`
-	RuleLine   *int32  `json:"rule_line"`
-	Pattern    *string `json:"rule_pattern"`
-	Example    *string `json:"example"`
+type coverageView schema.Coverage
+
+func (c coverageView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(c, "agent", "listed", "sampled", "allowed", "disallowed", "undefined", "rule_line", "rule_pattern",
+		"example")
 }
 
 // addListed adds the sitemaps of the origin, and what agents may fetch of the pages there: search
@@ -52,16 +38,14 @@ func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Targe
 		return err
 	}
 	for _, f := range files {
-		v.Listing = append(v.Listing, sitemapView{f.URL, f.Parent, f.Line, f.Kind, f.Status, f.Outcome, f.URLs,
-			f.URLsRead, f.URLsNew, f.Outside, f.Sitemaps, f.Remark, summary.AskedFor(&f)})
+		v.Listing = append(v.Listing, sitemapView(f))
 	}
 	rows, err := lookup.Rows[schema.Coverage](ctx, r, "coverage", t)
 	for _, c := range rows {
 		isMeant := slices.Contains(evaluate.SearchEngines, c.Agent) ||
 			slices.ContainsFunc(named, func(name string) bool { return strings.EqualFold(name, c.Agent) })
 		if isMeant && c.Profile == v.Profile {
-			v.Coverage = append(v.Coverage, coverageView{c.Agent, c.Listed, c.Sampled, c.Allowed, c.Disallowed, c.Undefined,
-				c.RuleLine, c.RulePattern, c.Example})
+			v.Coverage = append(v.Coverage, coverageView(c))
 		}
 	}
 	return err
@@ -78,7 +62,7 @@ func (v *hostView) printListed(p *cli.Text) {
 	pages, asked := int64(0), int64(0)
 	for i := range v.Listing {
 		f := &v.Listing[i]
-		if f.asked {
+		if summary.AskedFor((*schema.SitemapFile)(f)) {
 			asked++
 		}
 		if pages += f.URLsNew; f.fault() != "" {

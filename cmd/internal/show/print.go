@@ -108,7 +108,7 @@ func (v *hostView) printChanges(p *cli.Text) {
 	for _, note := range v.Notes {
 		p.Line("  note: " + p.Foreign(note))
 	}
-	lines := toldChanges(p, v.changed, *v.Before)
+	lines := toldChanges(p, v.Changes, *v.Before)
 	for i, told := range lines {
 		if i == mostChangesShown {
 			p.Line(fmt.Sprintf("  and %s more, all in --json", words.Number(int64(len(lines)-i))))

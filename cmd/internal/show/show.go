@@ -311,7 +311,7 @@ func addChanges(ctx context.Context, in store.Store, r *lookup.Run, agents []str
 	for i := range rows {
 		for _, v := range of[rows[i].Origin] {
 			if !v.superseded && isAsked(&rows[i], v.Profile, agents) {
-				v.Changes, v.changed = append(v.Changes, changeViewOf(&rows[i])), append(v.changed, rows[i])
+				v.Changes = append(v.Changes, changeView(rows[i]))
 			}
 		}
 	}

@@ -63,7 +63,6 @@ type hostView struct {
 	byToken    map[string][]*schema.Group // in lower case: see groupsOf
 	rules      []schema.Rule
 	body       []byte
-	changed    []schema.Change // changes as rows
 	superseded bool            // by a later capture of the origin
 }
 
@@ -84,25 +83,18 @@ type categoryView struct {
 }
 
 type agentView struct {
-	Agent      string     `json:"agent"`
-	Category   string     `json:"category"`
-	Class      string     `json:"class"`
-	Match      *string    `json:"match"`
-	GroupAgent *string    `json:"group_agent"`
-	GroupLine  *int32     `json:"group_line"`
-	CrawlDelay *float64   `json:"crawl_delay"`
-	Template   *string    `json:"template"` // in whose words all groups for it are; nil for the file's own
-	AITrain    *string    `json:"ai_train"`
-	AIInput    *string    `json:"ai_input"`
-	Search     *string    `json:"search"`
-	Rules      []ruleView `json:"rules"`
+	*schema.Policy
+	Rules []ruleView `parquet:"rules"` // of the groups for it
 }
 
-type ruleView struct {
-	Line    int32  `json:"line"`
-	Kind    string `json:"kind"`
-	Pattern string `json:"pattern"`
+func (a *agentView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(a, "agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay", "template",
+		"ai_train", "ai_input", "search", "rules")
 }
+
+type ruleView schema.Rule
+
+func (r ruleView) MarshalJSON() ([]byte, error) { return schema.JSON(r, "line", "kind", "pattern") }
 
 // viewOf looks the rows of a target up.
 func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string, agents []string) (*hostView, error) {
@@ -200,11 +192,7 @@ func (v *hostView) addAgents(names []string) error {
 			return cli.Usagef("--agent: run %s has no agent %q%s", v.Run, name, flags.Suggest(name, known))
 		}
 		p := &v.policies[i]
-		a := &agentView{
-			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent,
-			GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
-			Template: p.Template, AITrain: p.AITrain, AIInput: p.AIInput, Search: p.Search,
-		}
+		a := &agentView{Policy: p, Rules: []ruleView{}}
 		if p.GroupAgent != nil {
 			a.Rules = v.rulesOf(*p.GroupAgent)
 		}

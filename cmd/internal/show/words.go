@@ -11,30 +11,18 @@ import (
 )
 
 // templateView is a region or a file that a product wrote.
-type templateView struct {
-	Template  string  `json:"template"`
-	Kind      string  `json:"kind"`
-	Version   *string `json:"version"`
-	FirstLine int32   `json:"first_line"`
-	LastLine  int32   `json:"last_line"`
+type templateView schema.Template
+
+func (t templateView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(t, "template", "kind", "version", "first_line", "last_line")
 }
 
 // statementView is what a line says about one use.
-type statementView struct {
-	GroupAgent *string `json:"group_agent"`
-	Scope      string  `json:"scope"`
-	Mechanism  string  `json:"mechanism"`
-	Document   *string `json:"document"` // another one than robots.txt
-	Header     *string `json:"header"`
-	Label      string  `json:"label"`
-	Use        *string `json:"use"`
-	Preference *string `json:"preference"`
-	Path       *string `json:"path"`
-	Value      string  `json:"value"`
-	Line       *int32  `json:"line"`
-	Conflict   bool    `json:"conflict"`
-	Remark     *string `json:"remark"`
-	said       string  // of a header, as the header has it
+type statementView schema.Preference
+
+func (s statementView) MarshalJSON() ([]byte, error) {
+	return schema.JSON(s, "group_agent", "scope", "mechanism", "document", "header", "label", "use", "preference", "path",
+		"value", "line", "conflict", "remark")
 }
 
 // addWords adds whose words a file has, and what it says about use.
@@ -44,12 +32,11 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 		return err
 	}
 	for _, w := range templates {
-		v.Templates = append(v.Templates, templateView{w.Template, w.Kind, w.Version, w.FirstLine, w.LastLine})
+		v.Templates = append(v.Templates, templateView(w))
 	}
 	statements, err := lookup.Rows[schema.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Document, s.Header, s.Label,
-			s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
+		v.Statements = append(v.Statements, statementView(s))
 	}
 	return err
 }
@@ -95,7 +82,7 @@ func (s *statementView) words() string {
 	case s.Mechanism == "token":
 		text += "Disallow: " + s.Value // the rules of a policy token's group
 	case s.Header != nil:
-		text += words.PageHeader.Of(*s.Header) + " " + s.said
+		text += words.PageHeader.Of(*s.Header) + " " + (*schema.Preference)(s).OfHeader()
 	default:
 		text += words.Mechanism.Of(s.Mechanism)
 		if s.Path != nil {

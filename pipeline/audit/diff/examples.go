@@ -14,28 +14,16 @@ import (
 // Example is one change of a host, standing for all of its changes that are
 // alike.
 type Example struct {
-	Host       string  `json:"host"`
-	Origin     string  `json:"origin"`
-	Rank       *int64  `json:"rank"`
-	Kind       string  `json:"kind"`
-	Severity   string  `json:"severity"`
-	Agent      *string `json:"agent"`
-	Category   *string `json:"category"`
-	Profile    *string `json:"profile"`
-	URL        *string `json:"url"`
-	Before     *string `json:"before"`
-	After      *string `json:"after"`
-	LineBefore *int32  `json:"line_before"`
-	LineAfter  *int32  `json:"line_after"`
-	BeforeRun  *string `json:"before_run"` // as in [schema.Change]
-	Use        *string `json:"use"`
-	Identity   *string `json:"identity"`
-	Document   *string `json:"document"`
-	Template   *string `json:"template"` // whose words a change of a policy or preference is, nil for the file's own
-	More       int64   `json:"more"`     // further rows of the host that are alike
-	Hosts      int64   `json:"hosts"`    // hosts that changed in the same way, with this one
+	schema.Change
+	More  int64 `parquet:"more" json:"more"`   // further rows of the host that are alike
+	Hosts int64 `parquet:"hosts" json:"hosts"` // hosts that changed in the same way, with this one
 
 	way uint64 // its hash, 0 if hosts do not share the change
+}
+
+func (e Example) MarshalJSON() ([]byte, error) {
+	return schema.JSON(e, "host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before",
+		"after", "line_before", "line_after", "before_run", "use", "identity", "document", "template", "more", "hosts")
 }
 
 // MaxExamples bounds each list of examples.
@@ -60,18 +48,7 @@ func (s exampleSet) add(row *schema.Change) {
 		e.More++
 		return
 	}
-	s[key] = ExampleOf(row)
-}
-
-// ExampleOf returns a row as an example.
-func ExampleOf(row *schema.Change) *Example {
-	return &Example{
-		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent,
-		Category: row.Category,
-		Profile:  row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore,
-		LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity, Document: row.Document,
-		Template: row.Template,
-	}
+	s[key] = &Example{Change: *row}
 }
 
 // worst returns the weightiest example: of equal ones, the first by kind, and then the

@@ -252,7 +252,7 @@ func (p *pairChanges) open(row *schema.Change) {
 	}
 	if p.opened == nil || m.LetsIn && !p.opens.LetsIn || p.opened.Kind == "rules" && row.Kind != "rules" &&
 		m.LetsIn == p.opens.LetsIn {
-		p.opened, p.opens = ExampleOf(row), m
+		p.opened, p.opens = &Example{Change: *row}, m
 	}
 }
 

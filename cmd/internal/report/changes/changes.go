@@ -200,7 +200,7 @@ func mover(movers map[string][]changeExample, row *schema.Change) {
 
 // moverOf copies a row with the line that decides now.
 func moverOf(row *schema.Change) *changeExample {
-	x := exampleOf(diff.ExampleOf(row))
+	x := exampleOf(row)
 	x.line = row.LineAfter
 	return x
 }
@@ -215,13 +215,13 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 	return have[:min(len(have), changeExamples)]
 }
 
-// exampleOf copies what the page shows of an example.
-func exampleOf(e *diff.Example) *changeExample {
+// exampleOf copies what the page shows of a row.
+func exampleOf(e *schema.Change) *changeExample {
 	x := &changeExample{
 		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)),
 		After: clipped(schema.OrZero(e.After)),
 		Host:  clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)),
-		Identity: clipped(schema.OrZero(e.Identity)), Document: clipped(schema.OrZero(e.Document)), rank: math.MaxInt64, more: e.More,
+		Identity: clipped(schema.OrZero(e.Identity)), Document: clipped(schema.OrZero(e.Document)), rank: math.MaxInt64,
 	}
 	if e.Rank != nil {
 		x.rank = *e.Rank
@@ -237,7 +237,7 @@ func (c *Changes) example(row *schema.Change) {
 	case at == c.worst && c.first != nil:
 		c.first.more++
 	default:
-		c.worst, c.first = at, exampleOf(diff.ExampleOf(row))
+		c.worst, c.first = at, exampleOf(row)
 	}
 }
 

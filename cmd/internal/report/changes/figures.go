@@ -147,7 +147,8 @@ func (c *Changes) changedTogether() *draw.Figure {
 		}
 	}
 	for i, w := range ways {
-		x := exampleOf(&w)
+		x := exampleOf(&w.Change)
+		x.more = w.More
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
 		f.AddBar(x.Host, "", draw.Track{Shares: []draw.Share{{Class: severities[max(at, 0)].class, Name: w.Severity,
 			N: w.Hosts}}, Values: []string{words.Hosts(w.Hosts)}})

@@ -1,0 +1,49 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// JSON returns columns of a row as an object whose keys are their names, in the order of these;
+// without names, of all columns. A row may embed another.
+func JSON(row any, columns ...string) ([]byte, error) {
+	v := reflect.Indirect(reflect.ValueOf(row))
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // who encodes the whole does, where it is wanted
+	at := placesOf(v.Type())
+	if len(columns) == 0 {
+		columns = ColumnsOf(v.Type())
+	}
+	for i, column := range columns {
+		if at[column] == nil {
+			return nil, fmt.Errorf("%s has no column %q", v.Type(), column)
+		}
+		out.WriteByte("{,"[min(i, 1)])
+		fmt.Fprintf(&out, "%q:", column)
+		if err := e.Encode(v.FieldByIndex(at[column]).Interface()); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+var places sync.Map // of columns, by row type
+
+// placesOf returns where the columns of a row type are.
+func placesOf(row reflect.Type) map[string][]int {
+	if known, ok := places.Load(row); ok {
+		return known.(map[string][]int)
+	}
+	at := make(map[string][]int)
+	for _, field := range reflect.VisibleFields(row) {
+		at[ColumnOf(field)] = field.Index
+	}
+	places.Store(row, at)
+	return at
+}
