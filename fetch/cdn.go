@@ -7,7 +7,7 @@ import (
 
 // A CDN is a mark of a network that delivers answers for others: a header that it adds.
 type CDN struct {
-	Name   string
+	Name   string `yaml:"cdn"`
 	Header string // its name
 	Value  string // text within its values, in any case; "" for any value
 	Source string // where the header is documented, or was observed

@@ -7,7 +7,6 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/documents"
-	"github.com/robocensus/robocensus/robots/consent"
 )
 
 // ParseDocuments parses a list of documents in YAML, and adds it to one: an entry with a
@@ -21,16 +20,12 @@ func ParseDocuments(path string, text []byte, to documents.List) (documents.List
 	out := slices.Clone(to)
 	lines := make(map[string]int)
 	type entry struct {
-		Name      string `yaml:"name"`
-		Path      string `yaml:"path"`
-		Kind      string `yaml:"kind"`
-		Redirects string `yaml:"redirects"`
-		Head      bool   `yaml:"head"`
-		Source    string `yaml:"source"`
+		documents.Document `yaml:",inline"`
+		Source             string `yaml:"source"`
 	}
 	err = userfile.Each(path, nodes, func(entry *entry, line int) error {
-		d := documents.Document{Name: entry.Name, Path: entry.Path, Kind: consent.Kind(entry.Kind),
-			Redirects: documents.Redirects(cmp.Or(entry.Redirects, string(documents.WithinDomain))), Head: entry.Head}
+		d := entry.Document
+		d.Redirects = cmp.Or(d.Redirects, documents.WithinDomain)
 		if err := d.Validate(); err != nil {
 			return err
 		}

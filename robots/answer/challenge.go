@@ -11,7 +11,7 @@ import (
 // refusal by a product that keeps robots out. All that is set must hold.
 type Challenge struct {
 	Vendor   string   // one of [Vendors]
-	Statuses []int    // HTTP statuses of the answer; none for any
+	Statuses []int    `yaml:"status"` // HTTP statuses of the answer; none for any
 	Header   string   // name of a header that the answer has, "" for any answer
 	Value    string   // text within that header, in any case; "" for any value
 	Body     []string // texts within the beginning of a page of HTML, in any case
