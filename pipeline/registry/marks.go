@@ -21,7 +21,9 @@ func ParseChallenges(path string, text []byte) (answer.Challenges, error) {
 
 // ParseCDNs parses a list of marks of networks in YAML. An unknown key, and an entry without
 // a name, a header or a source, are errors with their line.
-func ParseCDNs(path string, text []byte) (fetch.CDNs, error) { return parse[fetch.CDN](path, text, "mark") }
+func ParseCDNs(path string, text []byte) (fetch.CDNs, error) {
+	return parse[fetch.CDN](path, text, "mark")
+}
 
 // parse parses a list whose entries are all that T says.
 func parse[T any, P interface {

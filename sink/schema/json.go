@@ -5,27 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 )
 
-// JSON returns columns of a row as an object whose keys are their names, in the order of these;
-// without names, of all columns. A row may embed another.
-func JSON(row any, columns ...string) ([]byte, error) {
+// JSON returns columns of a row as an object whose keys are their names, in the order of these,
+// which commas separate as in SQL; for "", all columns. A row may embed another.
+func JSON(row any, columns string) ([]byte, error) {
 	v := reflect.Indirect(reflect.ValueOf(row))
+	names := ColumnsOf(v.Type())
+	if columns != "" {
+		names = strings.Split(columns, ", ")
+	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false) // who encodes the whole does, where it is wanted
 	at := placesOf(v.Type())
-	if len(columns) == 0 {
-		columns = ColumnsOf(v.Type())
-	}
-	for i, column := range columns {
-		if at[column] == nil {
-			return nil, fmt.Errorf("%s has no column %q", v.Type(), column)
+	for i, name := range names {
+		if at[name] == nil {
+			return nil, fmt.Errorf("%s has no column %q", v.Type(), name)
 		}
 		out.WriteByte("{,"[min(i, 1)])
-		fmt.Fprintf(&out, "%q:", column)
-		if err := e.Encode(v.FieldByIndex(at[column]).Interface()); err != nil {
+		fmt.Fprintf(&out, "%q:", name)
+		if err := e.Encode(v.FieldByIndex(at[name]).Interface()); err != nil {
 			return nil, err
 		}
 	}

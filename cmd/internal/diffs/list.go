@@ -106,7 +106,7 @@ func cells(row *schema.Change) (cells []string) {
 // object is a row as an object of JSON.
 type object struct{ row *schema.Change }
 
-func (o object) MarshalJSON() ([]byte, error) { return schema.JSON(o.row) }
+func (o object) MarshalJSON() ([]byte, error) { return schema.JSON(o.row, "") }
 
 // unknownKind returns a kind that no change has, "" if there is none.
 func (l *listing) unknownKind() string {

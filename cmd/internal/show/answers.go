@@ -17,18 +17,18 @@ import (
 // answerView is what the origin answered to a further identity.
 type answerView schema.Answer
 
-func (a answerView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(a, "identity", "is_control", "agent", "status", "error_class", "challenge", "same", "treatment",
-		"policy", "first_difference", "price")
-}
+const answerColumns = "identity, is_control, agent, status, error_class, challenge, same, treatment, policy, " +
+	"first_difference, price"
+
+func (a answerView) MarshalJSON() ([]byte, error) { return schema.JSON(a, answerColumns) }
 
 // pageView is what a further identity met on a page.
 type pageView schema.Answer
 
-func (a pageView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(a, "identity", "is_control", "agent", "path", "status", "error_class", "challenge", "same",
-		"treatment", "remark", "paper", "verdict", "price", "price_header")
-}
+const pageColumns = "identity, is_control, agent, path, status, error_class, challenge, same, treatment, remark, " +
+	"paper, verdict, price, price_header"
+
+func (a pageView) MarshalJSON() ([]byte, error) { return schema.JSON(a, pageColumns) }
 
 // addAnswers adds what the origin answered to further identities.
 func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {

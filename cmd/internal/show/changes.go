@@ -15,8 +15,8 @@ import (
 type changeView schema.Change
 
 func (c changeView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(c, "severity", "kind", "agent", "profile", "url", "before", "after", "line_before", "line_after",
-		"before_run", "use", "template_before", "template_after", "template", "identity", "document")
+	return schema.JSON(c, "severity, kind, agent, profile, url, before, after, line_before, line_after, before_run, use, "+
+		"template_before, template_after, template, identity, document")
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,

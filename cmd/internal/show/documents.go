@@ -16,9 +16,9 @@ import (
 // documentView is a document of consent that the origin was asked for.
 type documentView schema.Document
 
-func (d documentView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(d, "document", "url", "status", "outcome", "remark")
-}
+const documentColumns = "document, url, status, outcome, remark"
+
+func (d documentView) MarshalJSON() ([]byte, error) { return schema.JSON(d, documentColumns) }
 
 func (v *hostView) addDocuments(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	rows, err := lookup.Rows[schema.Document](ctx, r, "documents", t)

@@ -17,18 +17,16 @@ import (
 // sitemapView is a sitemap that the origin was to be asked for.
 type sitemapView schema.SitemapFile
 
-func (f sitemapView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(f, "url", "parent", "line", "kind", "status", "outcome", "urls", "urls_read", "urls_new", "outside",
-		"sitemaps", "remark")
-}
+const sitemapColumns = "url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark"
+
+func (f sitemapView) MarshalJSON() ([]byte, error) { return schema.JSON(f, sitemapColumns) }
 
 // coverageView is how much of what the origin lists an agent may fetch.
 type coverageView schema.Coverage
 
-func (c coverageView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(c, "agent", "listed", "sampled", "allowed", "disallowed", "undefined", "rule_line", "rule_pattern",
-		"example")
-}
+const coverageColumns = "agent, listed, sampled, allowed, disallowed, undefined, rule_line, rule_pattern, example"
+
+func (c coverageView) MarshalJSON() ([]byte, error) { return schema.JSON(c, coverageColumns) }
 
 // addListed adds the sitemaps of the origin, and what agents may fetch of the pages there: search
 // engines, and those that are named.

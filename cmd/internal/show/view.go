@@ -63,7 +63,7 @@ type hostView struct {
 	byToken    map[string][]*schema.Group // in lower case: see groupsOf
 	rules      []schema.Rule
 	body       []byte
-	superseded bool            // by a later capture of the origin
+	superseded bool // by a later capture of the origin
 }
 
 type labelView struct {
@@ -88,13 +88,13 @@ type agentView struct {
 }
 
 func (a *agentView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(a, "agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay", "template",
-		"ai_train", "ai_input", "search", "rules")
+	return schema.JSON(a, "agent, category, class, match, group_agent, group_line, crawl_delay, template, ai_train, "+
+		"ai_input, search, rules")
 }
 
 type ruleView schema.Rule
 
-func (r ruleView) MarshalJSON() ([]byte, error) { return schema.JSON(r, "line", "kind", "pattern") }
+func (r ruleView) MarshalJSON() ([]byte, error) { return schema.JSON(r, "line, kind, pattern") }
 
 // viewOf looks the rows of a target up.
 func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string, agents []string) (*hostView, error) {
@@ -212,27 +212,24 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = "+
 			"'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, "+
 			"category, class;\n", of, views.Quote(profile))
-		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s "+
-			"ORDER BY seq, first_line, last_line, template;\n", of)
-		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, document, header, label, use, preference, path, "+
-			"value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
+		query := func(columns, table, and string) {
+			fmt.Fprintf(out, "SELECT seq, %s FROM history.%s WHERE %s%s;\n", columns, table, of, and)
+		}
+		query(templateColumns, "templates", " ORDER BY seq, first_line, last_line, template")
+		query(statementColumns, "preferences", " ORDER BY seq, line")
 		if has("answers") {
-			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, "+
-				"policy, first_difference, price FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
-			fmt.Fprintf(out, "SELECT seq, identity, path, status, error_class, challenge, same, treatment, remark, paper, "+
-				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
+			query(answerColumns, "answers", " AND coalesce(path, '/robots.txt') = '/robots.txt'")
+			query(pageColumns, "answers", " AND path <> '/robots.txt'")
 		}
 		if has("documents") {
-			fmt.Fprintf(out, "SELECT seq, document, url, status, outcome, remark FROM history.documents WHERE %s;\n", of)
+			query(documentColumns, "documents", "")
 		}
 		if has("sitemap_files") {
-			fmt.Fprintf(out, "SELECT seq, url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark "+
-				"FROM history.sitemap_files WHERE %s;\n", of)
+			query(sitemapColumns, "sitemap_files", "")
 		}
 		if has("coverage") {
-			fmt.Fprintf(out, "SELECT seq, agent, listed, sampled, allowed, disallowed, undefined, rule_line, rule_pattern, "+
-				"example\nFROM history.coverage WHERE %s AND profile = %s AND lower(agent) IN (%s);\n", of, views.Quote(profile),
-				quoted(slices.Concat(evaluate.SearchEngines, agents)))
+			fmt.Fprintf(out, "SELECT seq, "+coverageColumns+"\nFROM history.coverage WHERE %s AND profile = %s AND "+
+				"lower(agent) IN (%s);\n", of, views.Quote(profile), quoted(slices.Concat(evaluate.SearchEngines, agents)))
 		}
 		for _, agent := range agents {
 			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, "+

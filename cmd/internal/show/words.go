@@ -13,17 +13,17 @@ import (
 // templateView is a region or a file that a product wrote.
 type templateView schema.Template
 
-func (t templateView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(t, "template", "kind", "version", "first_line", "last_line")
-}
+const templateColumns = "template, kind, version, first_line, last_line"
+
+func (t templateView) MarshalJSON() ([]byte, error) { return schema.JSON(t, templateColumns) }
 
 // statementView is what a line says about one use.
 type statementView schema.Preference
 
-func (s statementView) MarshalJSON() ([]byte, error) {
-	return schema.JSON(s, "group_agent", "scope", "mechanism", "document", "header", "label", "use", "preference", "path",
-		"value", "line", "conflict", "remark")
-}
+const statementColumns = "group_agent, scope, mechanism, document, header, label, use, preference, path, value, line, " +
+	"conflict, remark"
+
+func (s statementView) MarshalJSON() ([]byte, error) { return schema.JSON(s, statementColumns) }
 
 // addWords adds whose words a file has, and what it says about use.
 func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
