@@ -12,78 +12,78 @@ import (
 // Capture holds the facts about one request for a robots.txt. A field that is
 // not known is its zero value or nil.
 type Capture struct {
-	Origin   Origin // the origin that answered, or the first one asked
-	Start    time.Time
-	Hops     []answer.Hop // every request of the last attempt, in order
-	Attempts int          // chains begun, over all schemes and retries
+	Origin   Origin       `json:"origin,omitzero"` // the origin that answered, or the first one asked
+	Start    time.Time    `json:"fetch_time"`
+	Hops     []answer.Hop `json:"hops,omitempty" raw:""` // every request of the last attempt, in order
+	Attempts int          `json:"attempts,omitempty"`    // chains begun, over all schemes and retries
 
 	// Error is the class of the failure that ended the last attempt, "" if an
 	// answer was read completely; Err is its text, or else a remark about the
 	// answer.
-	Error answer.ErrorClass
-	Err   error
+	Error answer.ErrorClass `json:"error_class,omitempty"`
+	Err   error             `json:"-"`
 
 	// Local is a failure of this machine (no more files, no memory). The facts
 	// then say nothing about the host, and the run should stop.
-	Local error
+	Local error `json:"-"`
 
 	// Fallback is the class of the failure of an earlier scheme, "" if there
 	// was none.
-	Fallback answer.ErrorClass
+	Fallback answer.ErrorClass `json:"fallback_error_class,omitempty"`
 
 	// Remote to Times describe the last hop.
-	Remote      netip.AddrPort
-	HTTPVersion string // "1.1"
-	TLSVersion  string // "1.3"
-	Headers     Headers
-	Times       Times
+	Remote      netip.AddrPort `json:"remote_address,omitzero"`
+	HTTPVersion string         `json:"http_version,omitempty" raw:""` // "1.1"
+	TLSVersion  string         `json:"tls_version,omitempty" raw:""`  // "1.3"
+	Headers     Headers        `json:"headers,omitzero" raw:""`
+	Times       Times          `json:"nanoseconds,omitzero"`
 
 	// Body is the decoded body of a 2xx answer, up to the limit; nil without
 	// such an answer. Of another answer it is kept only if the client or the reader of
 	// the archive was told to; see [Capture.Page]. Truncated reports whether the body was longer. If the
 	// network cut a body short, Cut is the number of bytes that came; they are
 	// not kept.
-	Body      []byte
-	Truncated bool
-	Cut       *int
+	Body      []byte `json:"-"`
+	Truncated bool   `json:"body_truncated,omitempty"`
+	Cut       *int   `json:"broken_off_bytes,omitempty"`
 
 	// Probe has the answers for two more pages, zero unless the origin answered
 	// 5xx or 429 and Config.ProbeMisconfigured is set.
-	Probe Probe
+	Probe Probe `json:"probe,omitzero"`
 
 	// Challenge is the vendor of the wall that answered instead of a robots.txt, "" if
 	// none was found; see [answer.Challenges].
-	Challenge string
+	Challenge string `json:"challenge,omitempty"`
 
 	// CDN is the network that delivered the answer of the last hop, "" if no header names
 	// one; see [CDNs].
-	CDN string
+	CDN string `json:"cdn,omitempty"`
 
 	// Front is what came of the request for the front page, nil if the client was not
 	// configured to ask for one, or the origin gave no answer.
-	Front *Front
+	Front *Front `json:"front_page,omitempty" raw:""`
 
 	// Further is what came of the requests of each [Plan], in order.
-	Further []*Further
+	Further []*Further `json:"-"`
 
 	// Also are the answers to further identities, in the order in which they were asked;
 	// none if the origin gave no answer.
-	Also []Also
+	Also []Also `json:"-"`
 
 	// Only stored captures set these three. Location is the target of a redirect
 	// that is another capture, else "". Unstored reports whether the body is
 	// that of another capture, which is not available. Digest is the SHA-1 of Body
 	// in base32 if it was computed: to check that of the archive, or because it has none.
-	Location string
-	Unstored bool
-	Digest   string
+	Location string `json:"-"`
+	Unstored bool   `json:"-"`
+	Digest   string `json:"-"`
 
 	// Only a memory of earlier runs sets these three. Remembered reports whether
 	// the answer is an earlier run's and still fresh. Memory is the history of
 	// answers. Copy is the last whole copy, if some profile may ask for it.
-	Remembered bool
-	Memory     *answer.Memory
-	Copy       *WholeCopy
+	Remembered bool           `json:"remembered,omitempty"`
+	Memory     *answer.Memory `json:"memory,omitempty"`
+	Copy       *WholeCopy     `json:"-"`
 }
 
 // WholeCopy is a complete body that an earlier request got.
@@ -209,7 +209,10 @@ func (c *Capture) Weight() int {
 
 // A Probe has the statuses of two pages of an origin, 0 if a page was not
 // requested or gave no answer: its front page, and one that cannot exist.
-type Probe struct{ Front, Missing int }
+type Probe struct {
+	Front   int `json:"front_status,omitempty"`
+	Missing int `json:"random_status,omitempty"`
+}
 
 // misconfigured reports whether the front page exists, and a page that cannot
 // exist gets the same 5xx as robots.txt.
@@ -223,21 +226,27 @@ func (p Probe) HasFront() bool { return p.Front >= 200 && p.Front <= 399 }
 // Front is what came of the request for the front page, of which only headers about use
 // are kept.
 type Front struct {
-	Outcome usage.PageOutcome
-	Hops    []answer.Hop      // every request, in order; none if the page was not asked for
-	Error   answer.ErrorClass // of [usage.PageFailed], else ""
-	Header  []usage.HeaderField
+	Outcome usage.PageOutcome `json:"outcome"`
+	// every request, in order; none if the page was not asked for
+	Hops   []answer.Hop        `json:"hops,omitempty" raw:""`
+	Error  answer.ErrorClass   `json:"error_class,omitempty"` // of [usage.PageFailed], else ""
+	Header []usage.HeaderField `json:"header,omitempty" raw:""`
 }
 
 // Headers are the headers that matter to a census, nil if absent.
 //
 // To add a header: its field here, called as in HTTP, and in Values; keep in client/http.go,
 // which reads it from an answer; answerHead in warc/http.go (field, parse, keep), which reads
-// it from an archive; headers in facts.go, which keeps it (the compiler asks for the rest
-// there). Tests of each miss it otherwise. Both that read it join the lines of a list, such
-// as Cache-Control. Then its column (see package schema).
+// it from an archive. Tests of each miss it otherwise. Both that read it join the lines of a
+// list, such as Cache-Control. Then its column (see package schema).
 type Headers struct {
-	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *string
+	ContentType     *string `json:"content_type,omitempty" raw:""`
+	ContentEncoding *string `json:"content_encoding,omitempty" raw:""`
+	Server          *string `json:"server,omitempty" raw:""`
+	ETag            *string `json:"etag,omitempty" raw:""`
+	LastModified    *string `json:"last_modified,omitempty" raw:""`
+	CacheControl    *string `json:"cache_control,omitempty" raw:""`
+	RetryAfter      *string `json:"retry_after,omitempty" raw:""`
 }
 
 // Values returns the values of all headers.
@@ -249,5 +258,9 @@ func (h *Headers) Values() []*string {
 // end. Total covers the whole fetch, from the first dial to the last byte,
 // including retries and their waits but not the waits for our own limits.
 type Times struct {
-	DNS, Connect, TLS, FirstByte, Total *time.Duration
+	DNS       *time.Duration `json:"dns,omitempty"`
+	Connect   *time.Duration `json:"connect,omitempty"`
+	TLS       *time.Duration `json:"tls,omitempty"`
+	FirstByte *time.Duration `json:"first_byte,omitempty"`
+	Total     *time.Duration `json:"total,omitempty"`
 }

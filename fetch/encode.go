@@ -3,12 +3,10 @@ package fetch
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/consent"
 )
 
@@ -17,14 +15,11 @@ const encodingVersion = 2
 
 // encoded is a capture from the network without its bodies, which follow it.
 type encoded struct {
-	Origin Origin `json:"origin"`
-	facts
-	Body       *int           `json:"body_bytes,omitempty"` // nil without a body
-	Remembered bool           `json:"remembered,omitempty"`
-	Memory     *answer.Memory `json:"memory,omitempty"`
-	Copy       *encodedCopy   `json:"copy,omitempty"`
-	Also       []encodedAlso  `json:"also,omitempty"`
-	Further    []further      `json:"further,omitempty"`
+	stored  `raw:""`
+	Body    *int            `json:"body_bytes,omitempty"` // nil without a body
+	Copy    *encodedCopy    `json:"copy,omitempty"`
+	Also    []encodedAlso   `json:"also,omitempty" raw:""`
+	Further []storedFurther `json:"further,omitempty" raw:""`
 }
 
 type encodedCopy struct {
@@ -36,15 +31,10 @@ type encodedCopy struct {
 // encodedAlso is the answer to a further identity.
 type encodedAlso struct {
 	Identity Identity `json:"identity"`
-	facts
-	Price *encodedPrice `json:"price,omitempty"`
-	Body  *int          `json:"body_bytes,omitempty"` // nil without a body
-	Same  bool          `json:"same,omitempty"`       // the body is that of the host's own answer, and stands there
-}
-
-type encodedPrice struct {
-	Header string `json:"header"`
-	Text   raw    `json:"text,omitempty"`
+	stored   `raw:""`
+	Price    *consent.Price `json:"price,omitempty" raw:""`
+	Body     *int           `json:"body_bytes,omitempty"` // nil without a body
+	Same     bool           `json:"same,omitempty"`       // the body is that of the host's own answer, and stands there
 }
 
 // A Body is one of the bodies of a capture.
@@ -63,7 +53,7 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {
 		return nil, nil, fmt.Errorf("the capture of %s does not come from the network", c.Origin)
 	}
-	e := encoded{Origin: c.Origin, facts: factsOf(c), Remembered: c.Remembered, Memory: c.Memory}
+	e := encoded{stored: storedOf(c)}
 	if c.Body != nil {
 		size := len(c.Body)
 		e.Body, bodies = &size, append(bodies, Body{Bytes: c.Body})
@@ -74,10 +64,8 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 	}
 	for i := range c.Also {
 		identity, other := c.Also[i].Identity, c.Also[i].Capture
-		entry := encodedAlso{Identity: identity, facts: factsOf(other)}
-		if p := c.Also[i].Price; p != nil {
-			entry.Price = &encodedPrice{p.Header, raw(p.Text)}
-		}
+		entry := encodedAlso{Identity: identity, stored: storedOf(other), Price: c.Also[i].Price}
+		entry.Origin = Origin{} // that of the host
 		switch {
 		case other.Body == nil:
 		case c.Body != nil && bytes.Equal(other.Body, c.Body):
@@ -89,7 +77,7 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 		e.Also = append(e.Also, entry)
 	}
 	for i, f := range c.Further {
-		entry := furtherFacts(f)
+		entry := storedFurther{plainFurther: plainOf(f)}
 		if f.Body != nil {
 			size := len(f.Body)
 			entry.Body, bodies = &size, append(bodies, Body{Bytes: f.Body, Further: i + 1})
@@ -100,7 +88,7 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 		}
 		e.Further = append(e.Further, entry)
 	}
-	facts, err = json.Marshal(&e)
+	facts, err = encode(&e)
 	return facts, bodies, err
 }
 
@@ -109,11 +97,10 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 // that it is unstored. If it returns no body otherwise, that is an error.
 func Assemble(facts []byte, next func(bytes int) (body []byte, unstored bool)) (*Capture, error) {
 	var e encoded
-	if err := json.Unmarshal(facts, &e); err != nil {
+	if err := decode(facts, &e); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoCapture, err)
 	}
 	got := e.capture(e.Origin)
-	got.Remembered, got.Memory = e.Remembered, e.Memory
 	if e.Body != nil {
 		if got.Body, got.Unstored = next(*e.Body); got.Body == nil && !got.Unstored {
 			return nil, errNoCapture
@@ -135,14 +122,11 @@ func Assemble(facts []byte, next func(bytes int) (body []byte, unstored bool)) (
 				return nil, errNoCapture
 			}
 		}
-		also := Also{Identity: entry.Identity, Capture: other, Awaits: entry.Same && other.Unstored}
-		if p := entry.Price; p != nil {
-			also.Price = &consent.Price{Header: p.Header, Text: string(p.Text)}
-		}
-		got.Also = append(got.Also, also)
+		got.Also = append(got.Also, Also{Identity: entry.Identity, Capture: other, Price: entry.Price,
+			Awaits: entry.Same && other.Unstored})
 	}
 	for i := range e.Further {
-		f := e.Further[i].further()
+		f := new(Further(e.Further[i].plainFurther))
 		for _, part := range []struct {
 			size *int
 			to   *[]byte

@@ -1,10 +1,12 @@
 package fetch_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +80,18 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		data, err := want.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
+		}
+		var facts struct{ Also, Further []map[string]any }
+		var own map[string]any
+		if text, _, err := want.Disassemble(); err != nil || json.Unmarshal(text, &facts) != nil || json.Unmarshal(text, &own) != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, part := range append(append(facts.Also, facts.Further...), own) {
+			for key := range part {
+				if key != strings.ToLower(key) {
+					t.Errorf("%s is in the facts: it has no name there, or is a body", key)
+				}
+			}
 		}
 		var got fetch.Capture
 		if err := got.UnmarshalBinary(data); err != nil {

@@ -1,172 +1,126 @@
 package fetch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
-	"time"
+	"reflect"
 	"unicode/utf8"
-
-	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/robots/usage"
 )
 
-// facts is a capture from the network as it is stored, without its origin, its
-// bodies and its history. Names are those of the columns of fetches, where there are
-// any.
-type facts struct {
-	Start       time.Time         `json:"fetch_time"`
-	Hops        []hop             `json:"hops,omitempty"`
-	Attempts    int               `json:"attempts,omitempty"`
-	Error       answer.ErrorClass `json:"error_class,omitempty"`
-	Err         *raw              `json:"error,omitempty"`
-	Fallback    answer.ErrorClass `json:"fallback_error_class,omitempty"`
-	Remote      netip.AddrPort    `json:"remote_address,omitzero"`
-	HTTPVersion raw               `json:"http_version,omitempty"`
-	TLSVersion  raw               `json:"tls_version,omitempty"`
-	Headers     headers           `json:"headers,omitzero"`
-	Times       times             `json:"nanoseconds,omitzero"`
-	Truncated   bool              `json:"body_truncated,omitempty"`
-	Cut         *int              `json:"broken_off_bytes,omitempty"`
-	Probe       probe             `json:"probe,omitzero"`
-	Challenge   string            `json:"challenge,omitempty"`
-	CDN         string            `json:"cdn,omitempty"`
-	Front       *front            `json:"front_page,omitempty"`
+// stored is a capture as it is stored in JSON: without its bodies, and of Err the text. Names are
+// those of the columns of fetches, where there are any.
+type stored struct {
+	Capture `raw:""`
+	Text    *string `json:"error,omitempty" raw:""`
 }
 
-type front struct {
-	Outcome usage.PageOutcome `json:"outcome"`
-	Hops    []hop             `json:"hops,omitempty"`
-	Error   answer.ErrorClass `json:"error_class,omitempty"`
-	Header  []headerField     `json:"header,omitempty"`
+func storedOf(c *Capture) stored {
+	s := stored{*c, textOf(c.Err)}
+	s.Start = c.Start.UTC()
+	return s
 }
 
-type headerField struct {
-	Name  string `json:"name"`
-	Value *raw   `json:"value,omitempty"` // nil for one that is too long
-}
-
-type hop struct {
-	URL    raw `json:"url"`
-	Status int `json:"status,omitempty"`
-}
-
-type headers struct {
-	ContentType     *raw `json:"content_type,omitempty"`
-	ContentEncoding *raw `json:"content_encoding,omitempty"`
-	Server          *raw `json:"server,omitempty"`
-	ETag            *raw `json:"etag,omitempty"`
-	LastModified    *raw `json:"last_modified,omitempty"`
-	CacheControl    *raw `json:"cache_control,omitempty"`
-	RetryAfter      *raw `json:"retry_after,omitempty"`
-}
-
-type times struct {
-	DNS       *time.Duration `json:"dns,omitempty"`
-	Connect   *time.Duration `json:"connect,omitempty"`
-	TLS       *time.Duration `json:"tls,omitempty"`
-	FirstByte *time.Duration `json:"first_byte,omitempty"`
-	Total     *time.Duration `json:"total,omitempty"`
-}
-
-type probe struct {
-	Front   int `json:"front_status,omitempty"`
-	Missing int `json:"random_status,omitempty"`
-}
-
-func factsOf(c *Capture) facts {
-	f := facts{
-		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
-		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Cut: c.Cut, Probe: probe(c.Probe), Challenge: c.Challenge, CDN: c.CDN,
-	}
-	f.Hops = storedHops(c.Hops)
-	if c.Front != nil {
-		f.Front = &front{c.Front.Outcome, storedHops(c.Front.Hops), c.Front.Error, storedHeader(c.Front.Header)}
-	}
-	if c.Err != nil {
-		text := raw(c.Err.Error())
-		f.Err = &text
-	}
-	h := &c.Headers
-	f.Headers = headers{
-		(*raw)(h.ContentType), (*raw)(h.ContentEncoding), (*raw)(h.Server), (*raw)(h.ETag),
-		(*raw)(h.LastModified), (*raw)(h.CacheControl), (*raw)(h.RetryAfter),
-	}
-	return f
-}
-
-// capture reverses factsOf. The Err of the capture has only the text of the
+// capture reverses storedOf. The Err of the capture has only the text of the
 // original.
-func (f *facts) capture(o Origin) *Capture {
-	c := &Capture{
-		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
-		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Cut: f.Cut, Probe: Probe(f.Probe), Challenge: f.Challenge, CDN: f.CDN,
-	}
-	c.Hops = hopsOf(f.Hops)
-	if f.Front != nil {
-		c.Front = &Front{f.Front.Outcome, hopsOf(f.Front.Hops), f.Front.Error, headerOf(f.Front.Header)}
-	}
-	if f.Err != nil {
-		c.Err = errors.New(string(*f.Err))
-	}
-	h := &f.Headers
-	c.Headers = Headers{
-		(*string)(h.ContentType), (*string)(h.ContentEncoding), (*string)(h.Server), (*string)(h.ETag),
-		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
-	}
-	return c
+func (s *stored) capture(o Origin) *Capture {
+	c := s.Capture
+	c.Origin, c.Err = o, errorOf(s.Text)
+	return &c
 }
 
-func storedHops(hops []answer.Hop) (out []hop) {
-	for _, h := range hops {
-		out = append(out, hop{raw(h.URL), h.Status})
+// textOf returns the text of an error, nil for none.
+func textOf(err error) *string {
+	if err == nil {
+		return nil
 	}
-	return out
+	return new(err.Error())
 }
 
-func hopsOf(hops []hop) (out []answer.Hop) {
-	for _, h := range hops {
-		out = append(out, answer.Hop{URL: string(h.URL), Status: h.Status})
+// errorOf reverses textOf.
+func errorOf(text *string) error {
+	if text == nil {
+		return nil
 	}
-	return out
+	return errors.New(*text)
 }
 
-func storedHeader(header []usage.HeaderField) (out []headerField) {
-	for _, h := range header {
-		out = append(out, headerField{h.Name, (*raw)(h.Value)})
+// A field with the tag raw holds a text of any bytes, or values with such fields. In JSON each
+// byte of the text is the code point of its value, because a JSON string cannot hold bytes that
+// are not UTF-8.
+
+// encode encodes what v points to, and changes it.
+func encode(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil || isASCII(text) { // as most are
+		return text, err
 	}
-	return out
-}
-
-func headerOf(header []headerField) (out []usage.HeaderField) {
-	for _, h := range header {
-		out = append(out, usage.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
-	}
-	return out
-}
-
-// raw is a string of any bytes. In JSON each byte is the code point of its
-// value, because a JSON string cannot hold bytes that are not UTF-8.
-type raw string
-
-func (s raw) MarshalText() ([]byte, error) {
-	text := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		text = utf8.AppendRune(text, rune(s[i]))
-	}
-	return text, nil
-}
-
-func (s *raw) UnmarshalText(text []byte) error {
-	bytes := make([]byte, 0, len(text))
-	for _, r := range string(text) {
-		if r > 0xff {
-			return fmt.Errorf("%q is not a byte", r)
+	err = mapRaw(reflect.ValueOf(v).Elem(), func(s string) (string, error) {
+		text := make([]byte, 0, len(s))
+		for i := range len(s) {
+			text = utf8.AppendRune(text, rune(s[i]))
 		}
-		bytes = append(bytes, byte(r))
+		return string(text), nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	*s = raw(bytes)
-	return nil
+	return json.Marshal(v)
+}
+
+// decode reverses encode.
+func decode(text []byte, v any) error {
+	if err := json.Unmarshal(text, v); err != nil || isASCII(text) {
+		return err
+	}
+	return mapRaw(reflect.ValueOf(v).Elem(), func(s string) (string, error) {
+		bytes := make([]byte, 0, len(s))
+		for _, r := range s {
+			if r > 0xff {
+				return "", fmt.Errorf("%q is not a byte", r)
+			}
+			bytes = append(bytes, byte(r))
+		}
+		return string(bytes), nil
+	})
+}
+
+// isASCII reports whether all texts in a JSON text are of ASCII alone. It may miss that one is.
+func isASCII(text []byte) bool {
+	for i, c := range text {
+		if c >= utf8.RuneSelf || c == '\\' && text[i+1] == 'u' && !(text[i+2] == '0' && text[i+3] == '0' && text[i+4] < '8') {
+			return false
+		}
+	}
+	return true
+}
+
+// mapRaw replaces the texts of a value. What it refers to stays as it is: other values may refer
+// to it.
+func mapRaw(v reflect.Value, to func(string) (string, error)) (err error) {
+	switch v.Kind() {
+	case reflect.String:
+		text, err := to(v.String())
+		v.SetString(text)
+		return err
+	case reflect.Pointer:
+		if !v.IsNil() {
+			own := reflect.New(v.Type().Elem())
+			own.Elem().Set(v.Elem())
+			v.Set(own)
+			return mapRaw(own.Elem(), to)
+		}
+	case reflect.Slice:
+		v.Set(reflect.AppendSlice(reflect.Zero(v.Type()), v))
+		for i := 0; i < v.Len() && err == nil; i++ {
+			err = mapRaw(v.Index(i), to)
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			if _, isRaw := field.Tag.Lookup("raw"); isRaw && err == nil {
+				err = mapRaw(value, to)
+			}
+		}
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -111,22 +110,24 @@ func (q *Question) URL() string { return q.Origin.String() + q.Target }
 
 // Further is what came of a further request.
 type Further struct {
-	Kind     Kind
-	Name     string    // of the question
-	Identity *Identity // the further identity that asked, or would have; nil for our own
-	URL      string    // of the question; redirects are in Hops
+	Kind     Kind      `json:"kind"`
+	Name     string    `json:"name,omitempty" raw:""` // of the question
+	Identity *Identity `json:"identity,omitempty"`    // the further identity that asked, or would have; nil for our own
+	URL      string    `json:"url" raw:""`            // of the question; redirects are in Hops
 	// Outcome is read if the last answer is 2xx, and otherwise why there is none: an answer
 	// of another kind, a failure, or a URL that may not be asked for, of the question or of
 	// a redirect.
-	Outcome   usage.PageOutcome
-	Start     time.Time
-	Hops      []answer.Hop      // every request, in order; none if there was none
-	Error     answer.ErrorClass // of a failure, else ""
-	Challenge string            // as in [Capture]
-	Header    []usage.HeaderField
-	Body      []byte // of a 2xx or, if wanted, a 402; nil without one, or if it broke off
-	Reading   []byte // what [Question.Read] kept, also of a body that broke off; nil without a body
-	Truncated bool   // the body was longer than MaxBody
+	Outcome   usage.PageOutcome   `json:"outcome"`
+	Start     time.Time           `json:"fetch_time,omitzero"`
+	Hops      []answer.Hop        `json:"hops,omitempty" raw:""` // every request, in order; none if there was none
+	Error     answer.ErrorClass   `json:"error_class,omitempty"` // of a failure, else ""
+	Challenge string              `json:"challenge,omitempty"`   // as in [Capture]
+	Header    []usage.HeaderField `json:"header,omitempty" raw:""`
+	// of a 2xx or, if wanted, a 402; nil without one, or if it broke off
+	Body []byte `json:"-"`
+	// what [Question.Read] kept, also of a body that broke off; nil without a body
+	Reading   []byte `json:"-"`
+	Truncated bool   `json:"body_truncated,omitempty"` // the body was longer than MaxBody
 }
 
 // Status returns the status of the last hop, 0 if it got no answer.
@@ -161,16 +162,14 @@ func LinesOf(kept []usage.HeaderField) http.Header {
 
 // MarshalJSON encodes all but the body and the reading.
 func (f *Further) MarshalJSON() ([]byte, error) {
-	facts := furtherFacts(f)
-	return json.Marshal(&facts)
+	p := plainOf(f)
+	return encode(&p)
 }
 
 // UnmarshalJSON reverses [Further.MarshalJSON].
 func (f *Further) UnmarshalJSON(text []byte) error {
-	var facts further
-	err := json.Unmarshal(text, &facts)
-	*f = *facts.further()
-	return err
+	*f = Further{}
+	return decode(text, (*plainFurther)(f))
 }
 
 // weight returns the approximate bytes of memory of all but the body and the reading.
@@ -191,37 +190,18 @@ func weightOf(hops []answer.Hop, header []usage.HeaderField) (bytes int) {
 	return bytes
 }
 
-// further is a Further as it is stored, without its body and reading, which follow the other
+// storedFurther is a Further as it is stored, without its body and reading, which follow the other
 // bodies of its capture.
-type further struct {
-	Kind      Kind              `json:"kind"`
-	Name      raw               `json:"name,omitempty"`
-	Identity  *Identity         `json:"identity,omitempty"`
-	URL       raw               `json:"url"`
-	Outcome   usage.PageOutcome `json:"outcome"`
-	Start     time.Time         `json:"fetch_time,omitzero"`
-	Hops      []hop             `json:"hops,omitempty"`
-	Error     answer.ErrorClass `json:"error_class,omitempty"`
-	Challenge string            `json:"challenge,omitempty"`
-	Header    []headerField     `json:"header,omitempty"`
-	Truncated bool              `json:"body_truncated,omitempty"`
-	Body      *int              `json:"body_bytes,omitempty"`
-	Reading   *int              `json:"reading_bytes,omitempty"`
+type storedFurther struct {
+	plainFurther `raw:""`
+	Body         *int `json:"body_bytes,omitempty"`
+	Reading      *int `json:"reading_bytes,omitempty"`
 }
 
-func furtherFacts(f *Further) further {
-	return further{
-		Kind: f.Kind, Name: raw(f.Name), Identity: f.Identity, URL: raw(f.URL), Outcome: f.Outcome, Start: f.Start.UTC(),
-		Hops:  storedHops(f.Hops),
-		Error: f.Error, Challenge: f.Challenge, Header: storedHeader(f.Header), Truncated: f.Truncated,
-	}
-}
+type plainFurther Further // without methods
 
-// further reverses furtherFacts.
-func (f *further) further() *Further {
-	return &Further{
-		Kind: f.Kind, Name: string(f.Name), Identity: f.Identity, URL: string(f.URL), Outcome: f.Outcome, Start: f.Start,
-		Hops:  hopsOf(f.Hops),
-		Error: f.Error, Challenge: f.Challenge, Header: headerOf(f.Header), Truncated: f.Truncated,
-	}
+func plainOf(f *Further) plainFurther {
+	p := plainFurther(*f)
+	p.Start = f.Start.UTC()
+	return p
 }

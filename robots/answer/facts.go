@@ -6,8 +6,8 @@ import "time"
 // of HTTP, or the last reply of an FTP server (226 for a transfer, 550 for no
 // such file). Status 0 means that no answer came.
 type Hop struct {
-	URL    string
-	Status int
+	URL    string `json:"url" raw:""` // see package fetch for both
+	Status int    `json:"status,omitempty"`
 }
 
 // Facts are what an answer's meaning depends on. With several profiles they

@@ -11,12 +11,12 @@ import (
 // A Price is what an answer asks for, or was paid. It is a fact: neither refusal nor consent.
 type Price struct {
 	// Header is the name of the header that says so, in lower case; "" if the body does.
-	Header string
+	Header string `json:"header"`
 	// Text is the price as written; of x402, amount, asset and network, the amount in the
 	// smallest unit of the asset. "" if only a licence is named.
-	Text string
+	Text string `json:"text,omitempty" raw:""`
 	// Amount is that of x402, "" for others.
-	Amount string
+	Amount string `json:"-"`
 }
 
 // PriceBytes is the beginning of a body in which a price is sought.

@@ -30,8 +30,8 @@ var PageHeaders = []string{"content-usage", "x-robots-tag", "tdm-reservation", "
 
 // A HeaderField is a line of the header of a page.
 type HeaderField struct {
-	Name  string  // in lower case
-	Value *string // nil for one that is too long to be read
+	Name  string  `json:"name"`                   // in lower case
+	Value *string `json:"value,omitempty" raw:""` // nil for one that is too long to be read
 }
 
 // A PageStatement is a statement in the header of a page.
