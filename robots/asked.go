@@ -65,6 +65,9 @@ func (j *Judge) askedClass(rs *ruleset) Class {
 			seen[j.decide(rs, &t).Value] = true
 		}
 	}
+	if j.partsSoon(rs) {
+		return Partial
+	}
 	fresh := rs.freshLetter()
 	ask([]byte("/"))
 	for _, end := range [...]byte{fresh, '!', '~'} {
@@ -109,6 +112,24 @@ func (j *Judge) askedClass(rs *ruleset) Class {
 		return DisallowAll
 	}
 	return AllowAll
+}
+
+// partsSoon reports whether the path of one of the first rules has another verdict than the root,
+// as in nearly all files.
+func (j *Judge) partsSoon(rs *ruleset) bool {
+	t := j.profile.target([]byte("/"))
+	root := j.decide(rs, &t)
+	for i := range rs.literals[:min(len(rs.literals), 8)] {
+		l := &rs.literals[i]
+		path := rs.text(l)[:l.n]
+		if (root.Value == Disallowed) != (Kind(l.key&1) == Allow) || !bytes.HasPrefix(path, []byte("/")) {
+			continue
+		}
+		if t = j.profile.target(path); !t.isRobotsTxt && j.decide(rs, &t).Value != root.Value {
+			return true
+		}
+	}
+	return false
 }
 
 // freshLetter returns a letter that no pattern has, if there is one.
