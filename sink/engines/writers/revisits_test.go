@@ -73,10 +73,10 @@ func followed(t *testing.T, files []string, lastOnly bool) (all []*warc.Capture)
 	}
 	captures, err := find(t.Context())
 	must(t, err)
-	defer journal.Close()
+	defer captures.Close()
 	var mu sync.Mutex
 	must(t, archives.Each(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, name string, in io.Reader) error {
-		r, err := journal.In(i)
+		r, err := captures.In(i)
 		must(t, err)
 		_, err = warc.ReadAll(ctx, name, in, stored, func() bool { return false }, func(c *warc.Capture) error {
 			isLast, err := r.Take(c)
