@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
@@ -228,39 +226,6 @@ func TestCellsOfAWorkbook(t *testing.T) {
 	}
 	if got := f.cell("a" + strings.Repeat("😀", mostUnits/2+1)); got != "a"+strings.Repeat("😀", mostUnits/2) || f.cut() != 1 {
 		t.Errorf("%d bytes, %d cut", len(got.(string)), f.cut())
-	}
-}
-
-// A sheet gives back what it was given, also what spreadsheets take for escapes of their own.
-func TestTextsOfAWorkbook(t *testing.T) {
-	texts := []any{"_x0041_", "a_x0041_x0042_x", "_x005F_", "_x00e4_x", "_x12G4_", "__x0041_", " a ", "a\nb", `<&>"'`, "ä😀\u202e", ""}
-	var out bytes.Buffer
-	f := &xlsxFormat{out: &out}
-	must(t, f.begin(arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil)))
-	must(t, f.row(texts))
-	must(t, f.row([]any{int64(-5), 0.25, nil, 1e21, true, f.cell(math.Inf(1))}))
-	must(t, f.end())
-	book, err := excelize.OpenReader(&out)
-	must(t, err)
-	got, err := book.GetRows("Sheet1", excelize.Options{RawCellValue: true})
-	must(t, err)
-	for i, text := range texts {
-		if i < len(got[1]) && got[1][i] != text {
-			t.Errorf("%q becomes %q", text, got[1][i])
-		}
-	}
-	want := []string{"-5", "0.25", "", "1000000000000000000000", "1", "+Inf"}
-	if d := cmp.Diff(want, got[2]); d != "" || len(got[1]) < len(texts)-1 {
-		t.Errorf("%d texts, %s", len(got[1]), d)
-	}
-	panes, err := book.GetPanes("Sheet1")
-	if must(t, err); !panes.Freeze || panes.YSplit != 1 {
-		t.Errorf("panes are %+v", panes)
-	}
-	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 701: "ZZ", 702: "AAA", mostColumns - 1: "XFD"} {
-		if got := columnName(i); got != want {
-			t.Errorf("column %d is %s, want %s", i, got, want)
-		}
 	}
 }
 

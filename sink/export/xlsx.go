@@ -1,19 +1,13 @@
 package export
 
 import (
-	"archive/zip"
-	"bufio"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"regexp"
-	"strconv"
-	"strings"
 	"unicode/utf16"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/xuri/excelize/v2"
 )
 
 // Limits of a sheet, and of what of a number a spreadsheet keeps.
@@ -26,61 +20,33 @@ const (
 	mostExact   = 1 << 53
 )
 
-// xlsxFormat writes a workbook of one sheet (ECMA-376, part 1) as a stream. A workbook
-// whose end is missing opens nowhere: its directory is there.
+// xlsxFormat writes a workbook of one sheet, through a temporary file of the library. It is
+// written to out at the end: there is no part of a workbook.
 type xlsxFormat struct {
 	out     io.Writer
-	archive *zip.Writer
-	sheet   *bufio.Writer
+	file    *excelize.File
+	sheet   *excelize.StreamWriter
 	rows    int
 	cutAway int64
 }
 
+const sheetName = "Sheet1" // that of a new file
+
 func (f *xlsxFormat) isArrow() bool { return false }
 func (f *xlsxFormat) cut() int64    { return f.cutAway }
-
-const (
-	xmlHead       = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
-	packageSchema = "http://schemas.openxmlformats.org/package/2006/"
-	officeSchema  = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-	sheetSchema   = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-	mediaType     = "application/vnd.openxmlformats-officedocument.spreadsheetml."
-)
-
-// workbookFiles lead to the sheet, which is written last.
-var workbookFiles = [][2]string{
-	{"[Content_Types].xml", `<Types xmlns="` + packageSchema + `content-types">` +
-		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
-		`<Override PartName="/xl/workbook.xml" ContentType="` + mediaType + `sheet.main+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mediaType + `worksheet+xml"/></Types>`},
-	{"_rels/.rels", `<Relationships xmlns="` + packageSchema + `relationships"><Relationship Id="rId1" Type="` +
-		officeSchema + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-	{"xl/workbook.xml", `<workbook xmlns="` + sheetSchema + `" xmlns:r="` + officeSchema + `"><bookViews><workbookView/></bookViews>` +
-		`<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-	{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packageSchema + `relationships"><Relationship Id="rId1" Type="` +
-		officeSchema + `/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`},
-}
-
-// sheetHead begins a sheet whose first line stays where it is.
-const sheetHead = `<worksheet xmlns="` + sheetSchema + `"><sheetViews><sheetView workbookViewId="0">` +
-	`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>`
 
 func (f *xlsxFormat) begin(columns *arrow.Schema) error {
 	if n := columns.NumFields(); n > mostColumns {
 		return fmt.Errorf("%d columns, and a sheet has %d at most: choose some with --columns", n, mostColumns)
 	}
-	f.archive = zip.NewWriter(f.out)
-	for _, file := range append(workbookFiles[:len(workbookFiles):len(workbookFiles)],
-		[2]string{"xl/worksheets/sheet1.xml", sheetHead}) {
-		w, err := f.archive.Create(file[0])
-		if err == nil {
-			f.sheet = bufio.NewWriterSize(w, 64<<10)
-			f.sheet.WriteString(xmlHead + file[1])
-			err = f.sheet.Flush()
-		}
-		if err != nil {
-			return fmt.Errorf("write a workbook: %w", err)
-		}
+	f.file = excelize.NewFile()
+	var err error
+	if f.sheet, err = f.file.NewStreamWriter(sheetName); err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
+	}
+	if err := f.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2",
+		ActivePane: "bottomLeft"}); err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
 	}
 	var head []any
 	for _, name := range names(columns) {
@@ -93,59 +59,14 @@ func (f *xlsxFormat) begin(columns *arrow.Schema) error {
 // formula, and guarded like those of CSV all the same, for a sheet may be saved as CSV.
 func (f *xlsxFormat) row(cells []any) error {
 	f.rows++
-	line := strconv.Itoa(f.rows)
-	f.sheet.WriteString(`<row r="` + line + `">`)
-	for i, cell := range cells {
-		kind, text := "", ""
-		switch v := cell.(type) {
-		case nil:
-			continue
-		case bool:
-			kind, text = ` t="b"`, "0"
-			if v {
-				text = "1"
-			}
-		case int64:
-			text = strconv.FormatInt(v, 10)
-		case float64:
-			text = strconv.FormatFloat(v, 'f', -1, 64)
-		case string:
-			f.sheet.WriteString(`<c r="` + columnName(i) + line + `" t="inlineStr"><is><t xml:space="preserve">`)
-			xml.EscapeText(f.sheet, []byte(literal(v)))
-			f.sheet.WriteString("</t></is></c>")
-			continue
-		}
-		f.sheet.WriteString(`<c r="` + columnName(i) + line + `"` + kind + "><v>" + text + "</v></c>")
+	at, err := excelize.CoordinatesToCellName(1, f.rows)
+	if err == nil {
+		err = f.sheet.SetRow(at, cells)
 	}
-	if _, err := f.sheet.WriteString("</row>"); err != nil {
+	if err != nil {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
 	return nil
-}
-
-// columnName returns the name of a column: A to Z, AA to ZZ, AAA.
-func columnName(i int) (name string) {
-	for i++; i > 0; i = (i - 1) / 26 {
-		name = string(rune('A'+(i-1)%26)) + name
-	}
-	return name
-}
-
-// escaped is what a spreadsheet reads as a character (ECMA-376, part 1, 22.9.2.19).
-var escaped = regexp.MustCompile("^_x[0-9A-Fa-f]{4}_")
-
-// literal escapes the first character of what would be read as an escape.
-func literal(s string) string {
-	for i := 0; ; i++ {
-		n := strings.Index(s[i:], "_x")
-		if n < 0 {
-			return s
-		}
-		if i += n; escaped.MatchString(s[i:]) {
-			s = s[:i] + "_x005F" + s[i:]
-			i += len("_x005F")
-		}
-	}
 }
 
 func (f *xlsxFormat) write(batch arrow.RecordBatch) (int64, error) {
@@ -166,12 +87,8 @@ func (f *xlsxFormat) write(batch arrow.RecordBatch) (int64, error) {
 
 func (f *xlsxFormat) cell(v any) any {
 	switch v := v.(type) {
-	case nil, bool:
+	case nil, bool, float64:
 		return v
-	case float64:
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			return v
-		}
 	case int64:
 		if -mostExact <= v && v <= mostExact {
 			return v
@@ -192,11 +109,18 @@ func (f *xlsxFormat) cell(v any) any {
 }
 
 func (f *xlsxFormat) end() error {
-	f.sheet.WriteString("</sheetData></worksheet>")
-	if err := errors.Join(f.sheet.Flush(), f.archive.Close()); err != nil {
+	err := f.sheet.Flush()
+	if err == nil {
+		_, err = f.file.WriteTo(f.out)
+	}
+	if err := errors.Join(err, f.file.Close()); err != nil {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
 	return nil
 }
 
-func (f *xlsxFormat) abort() {}
+func (f *xlsxFormat) abort() {
+	if f.file != nil {
+		f.file.Close()
+	}
+}
