@@ -183,3 +183,21 @@ func TestRulesApart(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesApartAreBounded compares a rule so often that the work runs out, and then nothing is
+// proven.
+func TestRulesApartAreBounded(t *testing.T) {
+	one, two := policyOf(named(t, "google"), "disallow: /x*y"), policyOf(named(t, "protego"), "disallow: /x*y")
+	readings, on := readingsOf(one, two)
+	x := parting{a: &readings[0], b: &readings[1], paired: true, same: true}
+	x.one, _ = x.a.normal(on)
+	x.two, _ = x.b.normal(on)
+	same, work := newProber(one, two).compareApart([]parting{x})
+	if !same || work == 0 {
+		t.Fatalf("%t for %d, want a proof that costs work", same, work)
+	}
+	same, more := newProber(one, two).compareApart(slices.Repeat([]parting{x}, apartWork/work+2))
+	if same || more > apartWork+work {
+		t.Errorf("%t for %d, want no proof for more than %d", same, more, apartWork)
+	}
+}
