@@ -66,7 +66,9 @@ func sameNormal(readings []spoken, on domain) (same bool, work int) {
 		case i == 0:
 			first = rules
 			continue
-		case !slices.EqualFunc(rules, first, func(a, b statedRule) bool { return a.comparePattern(b) == 0 }):
+		case !slices.EqualFunc(rules, first, func(a, b statedRule) bool {
+			return a.compareUnder(readings[i].view, b, readings[0].view) == 0
+		}):
 			return false, work
 		}
 		same, cost := sameDecisions(first, rules)
@@ -192,6 +194,15 @@ func (a statedRule) comparePattern(b statedRule) int {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.key&1, b.key&1))
+}
+
+// compareUnder is comparePattern for rules of two views: one that depends on the form of the
+// path is like none of another form, and its kind does not tell how a path is rewritten.
+func (a statedRule) compareUnder(one automaton.View, b statedRule, two automaton.View) int {
+	if c := a.comparePattern(b); c != 0 || a.kind < viewKind || one == two {
+		return c
+	}
+	return -1
 }
 
 // sameDecisions reports whether two readings with the same patterns let the same rule decide

@@ -99,6 +99,7 @@ func TestShortWaysOnRandomRules(t *testing.T) {
 	open := *named(t, "rfc9309") // fields that no document combines
 	open.Name, open.Precedence, open.Ties, open.Reserved = "mixed", LongestOpen, TiesOpen, ReservedEqual
 	profiles = append(profiles, &open)
+	rewriters := []string{"crawler-commons", "protego", "wget", "httrack", "scrapy", "robots-parser"}
 	r := rand.New(rand.NewPCG(53, 1))
 	said := make(map[Difference]int)
 	for range draws {
@@ -129,7 +130,11 @@ func TestShortWaysOnRandomRules(t *testing.T) {
 		case 0, 1:
 			two = profiles[r.IntN(5)]
 		case 2: // with a rewriter that the short ways know
-			one, two = profiles[0], named(t, []string{"crawler-commons", "protego", "wget"}[r.IntN(3)])
+			one, two = profiles[0], named(t, rewriters[r.IntN(3)])
+		case 3:
+			if r.IntN(2) == 0 {
+				one, two = named(t, rewriters[r.IntN(len(rewriters))]), named(t, rewriters[r.IntN(len(rewriters))])
+			}
 		}
 		a, b := policyOf(one, strings.Join(rules, "\n")), policyOf(two, strings.Join(other, "\n"))
 		said[sayTheSame(t, a, b, automaton.MaxWork, func() string { return fmt.Sprintf("%q\n%q", rules, other) })]++
@@ -199,5 +204,23 @@ func TestRulesApartAreBounded(t *testing.T) {
 	same, more := newProber(one, two).compareApart(slices.Repeat([]parting{x}, apartWork/work+2))
 	if same || more > apartWork+work {
 		t.Errorf("%t for %d, want no proof for more than %d", same, more, apartWork)
+	}
+}
+
+// TestRulesOfTwoRewriters compares rules that look alike under parsers that rewrite a path each
+// in its own way.
+func TestRulesOfTwoRewriters(t *testing.T) {
+	stars := new(strings.Builder)
+	for i := range 1000 {
+		fmt.Fprintf(stars, "disallow: /*%d]\n", i)
+	}
+	for _, c := range []struct{ one, two, rules string }{
+		{"protego", "robots-parser", "disallow: /100%"}, {"protego", "robots-parser", "disallow: /a;b"},
+		{"wget", "httrack", "disallow: /a|b"}, {"scrapy", "wget", "disallow: /%2F"}, {"scrapy", "wget", "disallow: /%"},
+		{"google", "wget", stars.String() + "disallow: /x?y"},
+	} {
+		if d, _ := Differ(policyOf(named(t, c.one), c.rules), policyOf(named(t, c.two), c.rules), automaton.MaxWork); d != Differs {
+			t.Errorf("%s and %s, %.40q: %v", c.one, c.two, c.rules, d)
+		}
 	}
 }

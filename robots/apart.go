@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/robocensus/robocensus/robots/internal/automaton"
@@ -48,19 +49,22 @@ func partingsOf(readings []spoken, on domain) (all []parting, work int) {
 	return all, work
 }
 
-// tryApart asks about the rules that part; and about all where one of those opens what others
-// name, or the ranks of rules part.
+// tryApart asks about the rules that part, first those without a star, which cost less; and
+// about all where one of those opens what others name, or the ranks of rules part.
 func (p *prober) tryApart(partings []parting) {
 	p.most = p.work + differWork
 	all := len(partings) == 0
+	var apart []statedRule
 	for _, x := range partings {
-		for _, r := range slices.Concat(x.one[x.n:], x.two[x.n:]) {
-			all = all || r.key&1 == int32(Allow)
-			if !p.rule(r.text, r.kind&anchorKind != 0, r.kind&starKind != 0) {
-				return
-			}
-		}
+		apart = slices.Concat(apart, x.one[x.n:], x.two[x.n:])
 		all = all || !x.same
+	}
+	slices.SortStableFunc(apart, func(a, b statedRule) int { return cmp.Compare(a.kind&starKind, b.kind&starKind) })
+	for _, r := range apart {
+		all = all || r.key&1 == int32(Allow)
+		if !p.rule(r.text, r.kind&anchorKind != 0, r.kind&starKind != 0) {
+			return
+		}
 	}
 	if all {
 		p.try(p.a, p.b)
@@ -125,7 +129,7 @@ func (p *parting) likeFirst(a, b []statedRule) {
 		case k == len(b):
 			c = -1
 		default:
-			c = a[i].comparePattern(b[k])
+			c = a[i].compareUnder(p.a.view, b[k], p.b.view)
 		}
 		if c == 0 {
 			p.one, p.two = append(p.one, a[i]), append(p.two, b[k])
@@ -171,7 +175,7 @@ func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, mos
 	l := automaton.NewLanguage(len(one), most)
 	a.tellStated(l, 0, one)
 	b.tellStated(l, 1, two)
-	if !l.Complete() || l.Work() >= most {
+	if l.Full() || !l.Complete() || l.Work() >= most {
 		return nil, false, l.Work()
 	}
 	f := l.Search(automaton.Search{Most: most - l.Work(), Ways: [2]bool{true, true}, Either: true, Paths: PlainPaths})
@@ -182,6 +186,9 @@ func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, mos
 func (r *spoken) tellStated(l *automaton.Language, i int, rules []statedRule) {
 	v := l.Voice(i, r.view, automaton.TheLongest, len(rules))
 	for _, x := range rules {
+		if l.Full() {
+			break // the caller sees that
+		}
 		when := automaton.AtOnce
 		switch {
 		case x.kind&starKind != 0:
