@@ -73,10 +73,10 @@ TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
 # The packages whose tests run goroutines, the slowest first; the command's scripts run
 # those of cmd/internal, and of pipeline/audit, which soak adds, as it adds those whose
-# code starts no goroutine. Of these packages
-# test-race runs all tests but those whose names end in _NoRace, and test-unit these:
-# they run nothing concurrent that others do not, or measure time. A test binary takes
-# two seconds to link. The detector would wait a second before a process ends.
+# code starts no goroutine. Of these packages test-race runs all tests but those whose
+# names end in _NoRace, and test-unit these: they run nothing concurrent that others do
+# not, or measure time. A test binary takes two seconds to link. The detector would wait
+# a second before a process ends.
 CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./cmd/internal/farm ./pipeline/source ./pipeline/source/earlier ./pipeline/source/hosts ./pipeline/source/input ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/internal/flags
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 

@@ -27,7 +27,9 @@ func (lease *Lease) probe(b *budget, got *heard) bool {
 	if got.Error != "" || !fails && status != http.StatusTooManyRequests || got.at.Scheme == "ftp" {
 		return false
 	}
-	if wait, again := got.pause(0); !again || wait > 0 && !lease.pause(b, wait) {
+	wait, again := got.pause(0)
+	b.deadline = b.deadline.Add(wait) // retries may have used up what it takes
+	if !again || wait > 0 && !lease.pause(b, wait) {
 		return lease.ctx.Err() != nil
 	}
 	got.Probe.Front = lease.page(b, got, "/")

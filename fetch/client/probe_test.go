@@ -55,10 +55,11 @@ func TestMisconfiguredSites(t *testing.T) {
 
 func TestProbeHeedsRetryAfter(t *testing.T) {
 	for _, row := range []struct {
-		after string
-		asked int
-	}{{"0", 3}, {"1", 3}, {"3600", 1}} {
-		t.Run(row.after, func(t *testing.T) {
+		after   string
+		retries int
+		asked   int
+	}{{"0", 0, 3}, {"1", 0, 3}, {"1", 1, 4}, {"3600", 0, 1}} {
+		t.Run(fmt.Sprint(row.after, " ", row.retries), func(t *testing.T) {
 			var mu sync.Mutex
 			var asked []time.Time
 			c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
@@ -70,9 +71,14 @@ func TestProbeHeedsRetryAfter(t *testing.T) {
 					return
 				}
 				fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-			}), func(c *settings) { c.ProbeMisconfigured = true })
+			}), func(c *settings) {
+				c.ProbeMisconfigured, c.Retries = true, row.retries
+				if row.retries > 0 { // they take all but half a second
+					c.Timeout = 1500 * time.Millisecond
+				}
+			})
 			got := c.Fetch(context.Background(), origin(t, "a.example"))
-			if len(asked) != row.asked || got.Facts().Misconfigured != (row.asked == 3) {
+			if len(asked) != row.asked || got.Facts().Misconfigured != (row.asked > 1) {
 				t.Fatalf("%d requests, misconfigured %v", len(asked), got.Facts().Misconfigured)
 			}
 			if row.after == "1" && asked[1].Sub(asked[0]) < time.Second {

@@ -78,7 +78,7 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 	if c.Err != nil {
 		a.Error = new(schema.TextString(c.Err.Error()))
 	} else if failure != "" {
-		a.Error = new(fmt.Sprintf("the final status is %d", c.Status()))
+		a.Error = new(schema.FinalStatus(c.Status()))
 	}
 	if c.Cut != nil {
 		a.BodyBytes = new(int64(*c.Cut))

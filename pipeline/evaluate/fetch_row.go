@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -51,7 +50,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 	case c.Err != nil:
 		row.Error = new(schema.TextString(c.Err.Error()))
 	case failure != "":
-		row.Error = new(fmt.Sprintf("the final status is %d", c.Status()))
+		row.Error = new(schema.FinalStatus(c.Status()))
 	}
 	if s := t.Stored; s != nil && s.Mismatch != "" && row.Error == nil {
 		row.Error = &s.Mismatch

@@ -26,7 +26,7 @@
 //   - lines.go: files as lines
 //   - steps.go, groups.go, ignored.go: the steps
 //   - explain.go, needed.go, diagnoses.go: the Explainer, and the lines that it names
-//   - lighthouse.go: lines that Lighthouse calls errors, whatever parsers make of them
+//   - lighthouse.go, lighthouse_sitemap.go: lines that Lighthouse calls errors, whatever parsers make of them
 package portable
 
 import (

@@ -12,7 +12,8 @@
 //   - checksums.go, contents.go: what a data set holds is what it says
 //   - rebuild.go: its descriptions, made again from its tables and words
 //   - compare.go, rows.go, sums.go, twins.go: its tables, beside those that are re-evaluated
-//   - bodies.go: a run whose answers are given beside it
+//   - sample.go: the hosts that are re-evaluated
+//   - gone.go: what a data set does not have of its run
 //
 // What it says of itself, for people and for programs, follows from the published tables
 // and manifests, and from words that its makers give:

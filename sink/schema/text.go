@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -78,3 +79,7 @@ func NonZero[T comparable](value T) *T {
 	}
 	return &value
 }
+
+// FinalStatus is the text of the column error where a final status is the error, and nothing
+// else is to be said.
+func FinalStatus(status int) string { return fmt.Sprintf("the final status is %d", status) }

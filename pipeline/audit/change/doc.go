@@ -3,7 +3,7 @@
 // package expect refuses an expectation that no such row can break.
 //
 // It also says what it means that a host closed or opened to an agent, and counts such
-// hosts by the table (closing.go and its neighbours). diff, report and series count with it,
+// hosts by the table (closing.go, and the files closing_*.go). diff, report and series count with it,
 // and the SQL view policy_changes says the same.
 //
 // A host closed to an agent if it forbids the agent a path that it allowed before. It

@@ -2,7 +2,6 @@ package earlier
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -61,17 +60,12 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 		Challenge: schema.OrZero(row.Challenge),
 		Times:     fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
 	}
-	switch {
-	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
-		c.Error = "" // in a capture, these are statuses
-	case row.Error != nil:
-		c.Err = errors.New(*row.Error)
-	}
 	if body == nil && row.BodyBytes != nil {
 		size := int(*row.BodyBytes)
 		c.Cut = &size
 	}
 	c.Hops = hopsOf(row.Hops)
+	restoreError(c, row.Error)
 	var price *consent.Price
 	if row.Price != nil || row.PriceHeader != nil {
 		price = &consent.Price{Header: schema.OrZero(row.PriceHeader), Text: schema.OrZero(row.Price)}

@@ -142,6 +142,9 @@ func answered(t *rapid.T, c *fetch.Capture) {
 			c.Probe.Missing = rapid.SampledFrom([]int{0, 404, 500, 503}).Draw(t, "missing")
 		}
 	}
+	if c.Error == "" && rapid.IntRange(0, 4).Draw(t, "remarks") == 0 {
+		c.Err = errors.New("a line of the header is dropped")
+	}
 }
 
 // stored makes some targets stored captures, whose facts may be unknown.

@@ -63,16 +63,11 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 		},
 		Challenge: schema.OrZero(row.Challenge), CDN: schema.OrZero(row.CDN),
 	}
-	switch {
-	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
-		c.Error = "" // in a capture, these are statuses
-	case row.Error != nil:
-		c.Err = errors.New(*row.Error)
-	}
 	if addr, err := netip.ParseAddr(schema.OrZero(row.RemoteAddress)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, o.Port)
 	}
 	c.Hops, c.Front = hopsOf(row.Hops), frontOf(row)
+	restoreError(c, row.Error)
 	s := &target.Stored{
 		Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: row.WARCOffset,
 		Length: schema.OrZero(row.WARCLength), Vantage: row.Vantage,
@@ -101,6 +96,18 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	}
 	return target.Target{
 		Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s,
+	}
+}
+
+// restoreError completes a capture by its class of error and the column error. A final status
+// is the error of a row, but none of a capture, whose text may be a remark beside it.
+func restoreError(c *fetch.Capture, text *string) {
+	isStatus := c.Error == answer.ErrorServerError || c.Error == answer.ErrorUnexpectedStatus
+	if text != nil && !(isStatus && *text == schema.FinalStatus(c.Status())) {
+		c.Err = errors.New(*text)
+	}
+	if isStatus {
+		c.Error = ""
 	}
 }
 
