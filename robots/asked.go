@@ -51,12 +51,12 @@ func closedRules() *ruleset {
 func (j *Judge) askedClass(rs *ruleset) Class {
 	var seen [3]bool
 	isPartial := func() bool { return seen[Undefined] || seen[Permitted] && seen[Disallowed] }
-	budget := classBudget
+	budget, cost := classBudget, rs.cost()
 	ask := func(path []byte) {
 		if isPartial() {
 			return
 		}
-		if budget -= len(rs.literals) + len(rs.wilds) + len(path); budget < 0 {
+		if budget -= cost + len(path); budget < 0 {
 			seen = [3]bool{true, true, true}
 			return
 		}

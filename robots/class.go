@@ -99,6 +99,16 @@ func (j *Judge) namesForeign(rs *ruleset) bool {
 // classBudget bounds the comparisons of rules for one class.
 const classBudget = 1 << 20
 
+// cost is what it costs to judge a path, in comparisons of rules: each star beyond the few that
+// people write counts as one more.
+func (rs *ruleset) cost() int {
+	n := len(rs.literals) + len(rs.wilds)
+	for i := range rs.wilds {
+		n += max(bytes.Count(rs.wilds[i].pattern, []byte{'*'})-3, 0)
+	}
+	return n
+}
+
 func (j *Judge) classify(rs *ruleset) Class {
 	if rs == nil {
 		return AllowAll
@@ -156,8 +166,7 @@ func (j *Judge) ask(rs *ruleset, path []byte) Value {
 // all reports whether the witnesses of all rules of a kind get the verdict
 // want.
 func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
-	budget := classBudget
-	cost := len(rs.literals) + len(rs.wilds)
+	budget, cost := classBudget, rs.cost()
 	ask := func(path []byte) bool {
 		if budget -= cost + len(path); budget < 0 {
 			return false

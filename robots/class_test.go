@@ -193,3 +193,14 @@ func TestClassGivesUp(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestStarsCost bounds what a pattern of many stars may cost: a star is searched for on its own.
+func TestStarsCost(t *testing.T) {
+	for rules, want := range map[string]int{
+		"disallow: /a": 1, "disallow: /*a*b*c\nallow: /b": 2, "disallow: /" + strings.Repeat("a*", 60) + "b": 58,
+	} {
+		if got := policyOf(named(t, "rfc9309"), rules).sets[0].cost(); got != want {
+			t.Errorf("%.30q costs %d, want %d", rules, got, want)
+		}
+	}
+}

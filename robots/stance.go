@@ -67,7 +67,7 @@ func (p *Policy) findStances(v usage.Vocabulary, tokens []TokenPolicy) (out Stan
 	var asks []func(visit func(path []byte) bool) bool // about the witnesses of rules
 	cost := 0
 	witnesses := func(j *Judge, rs *ruleset, kinds ...Kind) {
-		cost += len(rs.literals) + len(rs.wilds)
+		cost += rs.cost()
 		for _, k := range kinds {
 			asks = append(asks, func(visit func(path []byte) bool) bool { return j.witnesses(rs, k, visit) })
 		}
