@@ -149,7 +149,7 @@ func TestSentencesAgree(t *testing.T) {
 		{AgreeOf(0, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 1, "refuses", "refuse"), "refuses"}, {AgreeOf(1, 3, "refuses", "refuse"), "refuses"},
 		{AgreeOf(2, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(3, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 300, "refuses", "refuse"), "refuse"}, {AgreeOf(300, 300, "refuses", "refuse"), "refuse"},
 		{ArrowOf(3, 4, 3, 4, "hosts"), "3 of 4 → 3 of 4 hosts"}, {ArrowOf(0, 4, 1, 1, "hosts with rules"), "0 of 4 → 1 of 1 host with rules"}, {ArrowOf(205, 1000, 268, 1000, "hosts"), "20.5 → 26.8% of hosts"},
-		{ArrowOf(0, 0, 2, 2, "hosts"), "0% → 2 of 2 hosts"}, {ArrowOf(1, 4, 5, 20, "hosts"), "1 of 4 → 25.0% of hosts"}, {ArrowOf(20, 20, 20, 20, "hosts"), "100 → 100% of hosts"},
+		{ArrowOf(0, 0, 2, 2, "hosts"), "0% → 2 of 2 hosts"}, {ArrowOf(5, 20, 0, 0, "hosts"), "25.0 → 0% of hosts"}, {ArrowOf(1, 9, 3, 10, "hosts"), "1 of 9 → 30.0% of hosts"}, {ArrowOf(1, 4, 5, 20, "hosts"), "1 of 4 → 25.0% of hosts"}, {ArrowOf(20, 20, 20, 20, "hosts"), "100 → 100% of hosts"},
 	} {
 		if row.got != row.want {
 			t.Errorf("%q, want %q", row.got, row.want)
