@@ -4,9 +4,10 @@
 # Where the name of a sitemap ends in .gz it passes what it is sent through gzip's compressor instead
 # of its decompressor. Its XML parser takes the outcome for a document without elements: no URL, no
 # error, and the sitemap counts as read. A site whose sitemaps are compressed so has no page. A URL in
-# CDATA, which is as good as one with references, is left out in the same silence. Of a robots.txt it
-# finds a Sitemap line only where at most one blank and nothing else stands beside the URL: two
-# blanks, a blank at the end or a comment hide it.
+# CDATA, which is as good as one with references, is left out in the same silence.
+#
+# In a robots.txt it reads a Sitemap line only if one blank or none stands before the URL, and
+# nothing stands after it. A second blank, a blank at the end or a comment hides the line.
 #
 # Seen on Node.js 20:
 #

@@ -157,18 +157,15 @@ func onlyCloses(rules []statedRule, n int) bool {
 	if len(rules)*(len(rules)-n) > maxMeetings {
 		return false
 	}
-	for i := range rules[n:] {
-		r := &rules[n+i]
-		if r.key&1 == int32(Allow) || slices.ContainsFunc(rules, func(x statedRule) bool { return x.key&1 == int32(Allow) && r.mayMeet(&x) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rules[n:], func(r statedRule) bool { // a rule that opens meets itself
+		return slices.ContainsFunc(rules, func(x statedRule) bool { return x.key&1 == int32(Allow) && r.mayMeet(&x) })
+	})
 }
 
 // shortestApart returns the shortest plain path that rules of one reading match, and those of
 // another do not, or the other way round; see shortest.
-func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, most int) (path []byte, whole bool, work int) {
+func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, most int) (path []byte, whole bool,
+	work int) {
 	if most <= 0 {
 		return nil, false, 0
 	}

@@ -147,7 +147,8 @@ const notFile = "not_a_file"
 // EachBody calls take with the files of a folder, in the order of their names, or of a tar,
 // in its order, and reject with what is no file. It passes over names that begin with a
 // dot.
-func EachBody(ctx context.Context, name string, take func(*BodyFile) error, reject func(file, reason string) error) error {
+func EachBody(ctx context.Context, name string, take func(*BodyFile) error,
+	reject func(file, reason string) error) error {
 	folder, err := isFolder(name)
 	if err != nil {
 		return err
@@ -207,7 +208,8 @@ func tarOf(f io.Reader) (io.Reader, func(), error) {
 }
 
 // eachOfTar reads a tar, plain or compressed. It rejects links: a tar is read only once.
-func eachOfTar(ctx context.Context, name string, take func(*BodyFile) error, reject func(file, reason string) error) error {
+func eachOfTar(ctx context.Context, name string, take func(*BodyFile) error,
+	reject func(file, reason string) error) error {
 	f, closed, err := Open(ctx, name)
 	if err != nil {
 		return err
