@@ -44,7 +44,11 @@ func addFront(row *schema.Fetch, front *fetch.Front) {
 	row.FrontPage, row.FrontErrorClass = new(string(front.Outcome)), schema.NonZero(string(front.Error))
 	row.FrontHops = hopsOf(front.Hops)
 	for _, h := range front.Header {
-		row.FrontHeaders = append(row.FrontHeaders, schema.HeaderLine{Name: h.Name, Value: header(h.Value)})
+		value := header(h.Value)
+		row.FrontHeaders = append(row.FrontHeaders, schema.HeaderLine{Name: h.Name, Value: value})
+		if value != nil && *value != *h.Value {
+			row.FrontHeaders = append(row.FrontHeaders, schema.HeaderLine{Name: schema.EscapedLine})
+		}
 	}
 }
 

@@ -181,7 +181,8 @@ type Fetch struct {
 	FrontErrorClass *string `parquet:"front_error_class,dict"`
 	// Headers about use of a front page that was read, each with `name`, in lower case, and `value`:
 	// Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy, at most 32 lines; the value of one longer than
-	// 2 KiB is null. Example: `[{name: x-robots-tag, value: noai}]`.
+	// 2 KiB is null. One named `:escaped`, without a value, follows a line of which bytes that are not UTF-8
+	// are written as `%E9`: a dictionary does not parse with them. Example: `[{name: x-robots-tag, value: noai}]`.
 	FrontHeaders []HeaderLine `parquet:"front_headers,list"`
 	// Lines of the file; a line end begins none, so that an empty file has 0. Example: `42`.
 	Lines int32 `parquet:"lines"`
@@ -240,12 +241,15 @@ type Hop struct {
 	Status *int32 `parquet:"status"`
 }
 
-// HeaderLine is a line of the header of a front page. Value is null for one that is too
-// long.
+// HeaderLine is a line of the header of a front page, or says with the name EscapedLine that
+// the value of the one before has escapes for bytes. Value is null for one that is too long.
 type HeaderLine struct {
 	Name  string  `parquet:"name,dict"`
 	Value *string `parquet:"value,dict"`
 }
+
+// EscapedLine is no name of a header.
+const EscapedLine = ":escaped"
 
 // Seen is a kind of answer in the memory: Since is the date of the first answer after
 // those of the kinds before it, Kind what package robots calls its class, such as

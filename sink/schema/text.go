@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -39,6 +40,25 @@ func TextString(s string) string {
 		i += n
 	}
 	return out.String()
+}
+
+// Unescaped returns a text of which [TextString] has escaped bytes, with the first of them
+// as it was. No text tells which of several escapes were bytes; one of them is enough to
+// be no text, as they were.
+func Unescaped(s string) string {
+	for i := range s {
+		if s[i] != '%' || len(s) < i+3 {
+			continue
+		}
+		b, err := hex.DecodeString(s[i+1 : i+3])
+		if err != nil {
+			continue
+		}
+		if raw := s[:i] + string(b) + s[i+3:]; raw != s && TextString(raw) == s {
+			return raw
+		}
+	}
+	return s
 }
 
 // isPlain reports whether every byte of a text is ASCII and not NUL. It tests eight

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -303,6 +305,39 @@ func TestJudgedAgainUnderAnyProfiles_NoRace(t *testing.T) {
 			t.Errorf("no target has %s, so the test shows nothing of it", fact)
 		}
 	}
+}
+
+// What the header of a front page says is said again, whatever its bytes: a dictionary has
+// none that is not ASCII (RFC 9651, 4.2), and may have what a table writes for one.
+func TestFrontPageIsReadAgain(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	var all []target.Target
+	for i, header := range [][]string{
+		{"content-usage", "train-ai=n, x=\"\xe9\""},
+		{"content-usage", "train-ai=n, x=\"%E9\""},
+		{"content-usage", "train-ai=n, x=\"%00%E9\x00\xe9\""},
+		{"content-usage", "train-ai=n", "content-usage", "x=\"%C3\xa9\"", "x-robots-tag", "%E9"},
+		{"content-usage", "train-ai=n", "content-usage", "x=\"%E9%e9%\"", "x-robots-tag", "caf\xe9, %C3\xa9, %e9, \xe9"},
+		{"content-usage", "x=\"é%E9\xe9\""}, {"content-usage", "%\xe9"},
+		{"robots-tag", "GPTBot;x=\"\xff\""}, {"robots-tag", "GPTBot;x=\"%FF\""},
+		{"tdm-policy", "https://\xe9.example/%E9"}, {"tdm-policy", "\xe9"},
+	} {
+		front := &fetch.Front{Outcome: usage.PageRead, Hops: []answer.Hop{{URL: "http://a.example/", Status: 200}}}
+		for line := range slices.Chunk(header, 2) {
+			front.Header = append(front.Header, usage.HeaderField{Name: line[0], Value: &line[1]})
+		}
+		o := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
+		all = append(all, target.Target{Seq: int64(i + 1), Candidates: []fetch.Origin{o}, Capture: &fetch.Capture{
+			Origin: o, Start: epoch, Front: front, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 404}},
+		}})
+	}
+	dir, profiles := t.TempDir(), []*robots.Profile{google}
+	write(t, dir, "first", profiles, all)
+	facts, _, err := read(t.Context(), dir, "first")
+	must(t, err)
+	write(t, dir, "again", profiles, facts)
+	compareRows[schema.Fetch](t, "read", dir, "first", "again", "fetches")
+	compareRows[schema.Preference](t, "read", dir, "first", "again", "preferences")
 }
 
 // A profile that follows more redirects than the earlier run did cannot know where they

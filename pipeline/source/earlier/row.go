@@ -121,6 +121,10 @@ func frontOf(row *schema.Fetch) *fetch.Front {
 		Error: answer.ErrorClass(schema.OrZero(row.FrontErrorClass)),
 	}
 	for _, h := range row.FrontHeaders {
+		if last := len(front.Header) - 1; h.Name == schema.EscapedLine && last >= 0 && front.Header[last].Value != nil {
+			front.Header[last].Value = new(schema.Unescaped(*front.Header[last].Value))
+			continue
+		}
 		front.Header = append(front.Header, usage.HeaderField(h))
 	}
 	return front
