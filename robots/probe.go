@@ -114,13 +114,28 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 	if !p.escaping || p.needless {
 		return true
 	}
-	p.path = p.path[:n]
+	if p.path = p.path[:n]; !p.askUnfit() {
+		return false
+	}
 	for i := n - 1; i > 0; i-- {
 		if c := p.path[i]; rewrite.IsUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
 			p.path = slices.Replace(p.path, i, i+1, '%', rewrite.HexDigits[c>>4], rewrite.HexDigits[c&15])
-			return p.ask()
+			return p.ask() && p.askUnfit()
 		}
 	}
+	return true
+}
+
+// askUnfit asks about the path with a character behind it that no URL holds, if a profile
+// that sorts queries writes it anew then. It reports whether to continue.
+func (p *prober) askUnfit() bool {
+	if !sorts(p.a, p.b) {
+		return true
+	}
+	if p.path = append(p.path, '|'); !p.ask() {
+		return false
+	}
+	p.path = p.path[:len(p.path)-1]
 	return true
 }
 

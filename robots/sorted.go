@@ -29,21 +29,17 @@ func sortQuery(path []byte) []byte {
 // compares two policies as if neither sorted queries. If both do, they are asked about fewer
 // paths than it tries: where it finds no difference there is none, and a counterexample
 // counts if they differ on it. If one of them does, that holds for rules that end before a
-// query.
+// query, on paths that a URL can hold: any other is decoded, and escaped anew, so that a needless
+// escape is none there. Of those the rules tell some.
 
 // sorts reports whether a query is sorted before one of the policies is asked.
 func sorts(a, b *Policy) bool {
 	return a.judge.profile.SortedQuery || b.judge.profile.SortedQuery
 }
 
-// isSortedAlike reports whether what holds of all paths holds of what the policies are asked
+// sortAlike reports whether what holds of all paths holds of what the policies are asked
 // about.
-func isSortedAlike(a, b *Policy) bool {
-	if a.judge.profile == b.judge.profile {
-		return true
-	}
-	return a.endsBeforeQueries() && b.endsBeforeQueries()
-}
+func sortAlike(a, b *Policy) bool { return a.judge.profile == b.judge.profile }
 
 // endsBeforeQueries reports whether no rule can tell one query from another, or from none.
 func (p *Policy) endsBeforeQueries() bool {
@@ -69,8 +65,27 @@ func compareSorted(a, b *Policy, most int) (c Comparison, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
+	c, work = compareFit(a, b, most)
+	if sortAlike(a, b) {
+		return c, work
+	}
+	p := prober{a: a, b: b, ways: [2]bool{c.Closes == nil, c.Opens == nil}, escaping: true}
+	p.try(a, b)
+	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
+		if p.paths[way] != nil {
+			*w = counterexample(a, b, p.paths[way])
+		}
+	}
+	c.Sorted = c.Sorted || c.Relation != RelationUndecided
+	c.Relation = relationOf([2]bool{c.Closes != nil, c.Opens != nil}, false)
+	c.Sorted = c.Sorted && c.Relation == RelationUndecided
+	return c, work + p.work
+}
+
+// compareFit is compareSorted on paths that a URL can hold.
+func compareFit(a, b *Policy, most int) (c Comparison, work int) {
 	c, work = compareWithin(a, b, most)
-	searched, alike := c.Relation != RelationUndecided, isSortedAlike(a, b)
+	searched, alike := c.Relation != RelationUndecided, sortAlike(a, b) || a.endsBeforeQueries() && b.endsBeforeQueries()
 	whole := searched && alike
 	var found [2]bool
 	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
@@ -94,9 +109,15 @@ func differSorted(a, b *Policy, most int) (d Difference, work int) {
 	if p.found != [2]bool{} {
 		return Differs, p.work
 	}
-	c, work := compareSorted(a, b, most-p.work)
-	if c.Relation == Equal {
+	c, work := compareFit(a, b, most-p.work)
+	switch {
+	case c.Relation != Equal:
+		return DifferenceUndecided, work + p.work
+	case sortAlike(a, b):
 		return Same, work + p.work
+	}
+	if p.try(a, b); p.needless {
+		return DifferInEscapes, work + p.work
 	}
 	return DifferenceUndecided, work + p.work
 }
@@ -109,6 +130,6 @@ func distinguishSorted(a, b *Policy, most int, of automaton.Paths) (w *Counterex
 	if p.found != [2]bool{} {
 		return counterexample(a, b, p.path), true, p.work
 	}
-	c, work := compareSorted(a, b, most-p.work)
-	return nil, c.Relation == Equal, work + p.work
+	c, work := compareFit(a, b, most-p.work)
+	return nil, c.Relation == Equal && (of != AllPaths || sortAlike(a, b)), work + p.work
 }

@@ -33,7 +33,7 @@ func TestSortedQueries(t *testing.T) {
 // about few queries, of which all are asked.
 func TestSortedQueriesAreCompared(t *testing.T) {
 	parts := []string{"a=1", "a=2", "b=1", "b", "a", "c="}
-	paths := []string{"/", "/s", "/s?", "/st", "/t?a=1", "/s/", "/s?&"}
+	paths := []string{"/", "/s", "/s?", "/st", "/t?a=1", "/s/", "/s?&", "/%73", "/%73|", "/s|", "/|", "/%7C%73|?a"}
 	for _, a := range parts {
 		paths = append(paths, "/s?"+a)
 		for _, b := range parts {
@@ -48,7 +48,7 @@ func TestSortedQueriesAreCompared(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("User-agent: *\n")
 		for range 1 + r.IntN(3) {
-			pattern := []string{"/s", "/", "/s?", "/t", "/s*"}[r.IntN(5)]
+			pattern := []string{"/s", "/", "/s?", "/t", "/s*", "/%73"}[r.IntN(6)]
 			if r.IntN(2) == 0 {
 				pattern += parts[r.IntN(len(parts))]
 				if r.IntN(2) == 0 {
