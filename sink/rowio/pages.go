@@ -77,9 +77,10 @@ func (c *pageChunk) hasRows(rows int64) error {
 // their codecs what a frame yields: a file of 200 KB could take gigabytes.
 func checkPages(in io.ReaderAt, size int64, group []pageChunk) error {
 	together := int64(0)
+	near := &window{in: in}
 	for j, chunk := range group {
 		c := check{pageChunk: chunk}
-		if err := c.check(in, size); err != nil {
+		if err := c.check(near, size); err != nil {
 			return fmt.Errorf("column %d: %w", j, err)
 		}
 		group[j].Pages = c.Pages
@@ -97,13 +98,15 @@ type check struct {
 	in io.ReaderAt // the chunk
 
 	dictionary, page int64 // the largest, decompressed
+
+	head [256]byte // most headers are shorter
 }
 
 func (c *check) check(in io.ReaderAt, size int64) error {
 	if c.From < 0 || c.Length < 0 || c.From > size || c.Length > size-c.From {
 		return errors.New("lies outside the file")
 	}
-	c.in = &window{in: io.NewSectionReader(in, c.From, c.Length)}
+	c.in = io.NewSectionReader(in, c.From, c.Length)
 	return c.pages()
 }
 
@@ -178,10 +181,17 @@ func (c *check) each(f func(h *format.PageHeader, from, to int64) error) error {
 
 // header reads the header of the page at an offset, and returns its length.
 func (c *check) header(at, length int64) (h format.PageHeader, n int64, err error) {
-	for window := int64(256); ; window *= 16 {
-		b := make([]byte, min(window, length-at))
+	for window := int64(len(c.head)); ; window *= 16 {
+		b := c.head[:]
+		if window > int64(len(b)) {
+			b = make([]byte, window)
+		}
+		b = b[:min(window, length-at)]
 		if _, err := c.in.ReadAt(b, at); err != nil && err != io.EOF {
 			return h, 0, err
+		}
+		if h, n = tableHeader(b); n > 0 {
+			return h, n, nil
 		}
 		in := new(thrift.CompactProtocol).NewReaderFromBytes(b)
 		h = format.PageHeader{}
