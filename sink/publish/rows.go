@@ -230,14 +230,14 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 		}
 	}
 	r.hashing, r.seq = r.hash.of(row, r.columns), -1
-	for _, i := range r.hashing.fields {
-		column := schema.ColumnOf(row.Field(i))
+	for _, f := range r.hashing.fields {
+		column := schema.ColumnOf(row.Field(f.number))
 		if column == "seq" {
-			r.seq = i
+			r.seq = f.number
 		}
 		for at := range r.comparing.omit {
 			if r.comparing.omit[at].column == column {
-				r.omit = append(r.omit, omitted{at: at, field: i})
+				r.omit = append(r.omit, omitted{at: at, field: f.number})
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func (r *partRows) batch(batch reflect.Value) error {
 			}
 		}
 		if !r.isOmitted(row) {
-			r.sum.add(r.hashing.row(row))
+			r.sum.add(r.hashing.row(row.Addr().UnsafePointer()))
 		}
 	}
 	return nil

@@ -125,11 +125,12 @@ func (r *partRows) findStrange(ctx context.Context, f *rowio.File, hosts *sample
 // stand together.
 func (r *partRows) lookAhead(ctx context.Context, f *rowio.File, hosts *sampledHosts) (rows [][2]int64, err error) {
 	var order seqOrder
+	isTarget := r.table == "fetches"
 	at, wanted := int64(0), false // of the row before
 	err = f.EachSeq(ctx, func(seqs []int64) error {
 		for i := 0; i < len(seqs); {
 			seq := seqs[i]
-			if !order.some || seq != order.last || r.table == "fetches" {
+			if !order.some || seq != order.last || isTarget {
 				if err := order.grow(seq, r.table); err != nil {
 					return err
 				}
@@ -139,7 +140,7 @@ func (r *partRows) lookAhead(ctx context.Context, f *rowio.File, hosts *sampledH
 				}
 			}
 			same := i + 1
-			for r.table != "fetches" && same < len(seqs) && seqs[same] == seq {
+			for !isTarget && same < len(seqs) && seqs[same] == seq {
 				same++
 			}
 			at, i = at+int64(same-i), same

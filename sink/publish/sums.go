@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -44,81 +45,100 @@ func newRowHash() *rowHash {
 
 func (h *rowHash) text(text string) uint64 { return maphash.String(h.seed, text) }
 
-// A hashing hashes rows of a table, by some columns.
+// A hashing hashes rows of a type by some columns. It reaches their fields through their offsets,
+// which come from the type.
 type hashing struct {
 	*rowHash
-	fields []int      // the columns, as fields of a row
-	last   []lastText // of each
+	fields []hashedField
 }
 
-// lastText is a text and its hash: texts of a column repeat.
-type lastText struct {
-	text string
-	hash uint64
+// A hashedField is a field of a structure, and what hashes its contents.
+type hashedField struct {
+	number int
+	offset uintptr
+	hash   func(at unsafe.Pointer) uint64
 }
 
 // of returns what hashes rows of a type by columns.
 func (h *rowHash) of(row reflect.Type, columns []string) *hashing {
-	out := &hashing{rowHash: h}
-	for i := range row.NumField() {
-		if slices.Contains(columns, schema.ColumnOf(row.Field(i))) {
-			out.fields = append(out.fields, i)
+	return &hashing{h, h.fieldsOf(row, func(field reflect.StructField) bool {
+		return slices.Contains(columns, schema.ColumnOf(field))
+	})}
+}
+
+func (h *rowHash) fieldsOf(of reflect.Type, chosen func(reflect.StructField) bool) (out []hashedField) {
+	for i := range of.NumField() {
+		if field := of.Field(i); chosen(field) {
+			out = append(out, hashedField{i, field.Offset, h.cell(field.Type)})
 		}
 	}
-	out.last = make([]lastText, len(out.fields))
 	return out
 }
 
 // row returns the hash of a row.
-func (h *hashing) row(row reflect.Value) uint64 {
+func (h *hashing) row(at unsafe.Pointer) uint64 { return h.structure(h.fields, at) }
+
+func (h *rowHash) structure(fields []hashedField, at unsafe.Pointer) uint64 {
 	sum := h.begin
-	for k, i := range h.fields {
-		sum = folded(sum^h.cell(row.Field(i), &h.last[k]), h.key)
+	for i := range fields {
+		f := &fields[i]
+		sum = folded(sum^f.hash(unsafe.Add(at, f.offset)), h.key)
 	}
 	return folded(sum^h.null, h.key)
 }
 
-// cell returns the hash of a cell. An empty list is as none.
-func (h *hashing) cell(cell reflect.Value, last *lastText) uint64 {
-	switch cell.Kind() {
+// cell returns what hashes cells of a type. An empty list is as none.
+func (h *rowHash) cell(of reflect.Type) func(at unsafe.Pointer) uint64 {
+	switch {
+	case of == reflect.TypeFor[time.Time]():
+		return func(at unsafe.Pointer) uint64 { return uint64((*time.Time)(at).UnixMicro()) }
+	case of == reflect.TypeFor[[]byte]():
+		return func(at unsafe.Pointer) uint64 { return maphash.Bytes(h.seed, *(*[]byte)(at)) }
+	}
+	switch of.Kind() {
 	case reflect.Pointer:
-		if cell.IsNil() {
-			return h.null
+		pointed := h.cell(of.Elem())
+		return func(at unsafe.Pointer) uint64 {
+			if at = *(*unsafe.Pointer)(at); at == nil {
+				return h.null
+			}
+			return pointed(at)
 		}
-		return h.cell(cell.Elem(), last)
 	case reflect.Bool:
-		if cell.Bool() {
-			return h.key
+		return func(at unsafe.Pointer) uint64 {
+			if *(*bool)(at) {
+				return h.key
+			}
+			return h.begin
 		}
-		return h.begin
-	case reflect.Int32, reflect.Int64:
-		return uint64(cell.Int())
+	case reflect.Int32:
+		return func(at unsafe.Pointer) uint64 { return uint64(*(*int32)(at)) }
+	case reflect.Int64:
+		return func(at unsafe.Pointer) uint64 { return uint64(*(*int64)(at)) }
 	case reflect.Float64:
-		return math.Float64bits(cell.Float())
-	case reflect.String:
-		text := cell.String()
-		if text != last.text || last.hash == 0 {
-			last.text, last.hash = text, h.text(text)
+		return func(at unsafe.Pointer) uint64 { return math.Float64bits(*(*float64)(at)) }
+	case reflect.String: // texts of a column repeat
+		last, hash := "", h.text("")
+		return func(at unsafe.Pointer) uint64 {
+			if text := *(*string)(at); text != last {
+				last, hash = text, h.text(text)
+			}
+			return hash
 		}
-		return last.hash
 	case reflect.Struct:
-		if when, ok := cell.Interface().(time.Time); ok {
-			return uint64(when.UnixMicro())
+		fields := h.fieldsOf(of, func(reflect.StructField) bool { return true })
+		return func(at unsafe.Pointer) uint64 { return h.structure(fields, at) }
+	case reflect.Slice:
+		element, size := h.cell(of.Elem()), of.Elem().Size()
+		return func(at unsafe.Pointer) uint64 {
+			sum, list := h.begin, *(*[]struct{})(at)
+			for i := range list {
+				sum = folded(sum^element(unsafe.Add(unsafe.Pointer(unsafe.SliceData(list)), uintptr(i)*size)), h.key)
+			}
+			return sum
 		}
-		sum := h.begin
-		for _, field := range cell.Fields() {
-			sum = folded(sum^h.cell(field, new(lastText)), h.key)
-		}
-		return sum
 	}
-	if cell.Type().Elem().Kind() == reflect.Uint8 {
-		return maphash.Bytes(h.seed, cell.Bytes())
-	}
-	sum := h.begin
-	for i := range cell.Len() {
-		sum = folded(sum^h.cell(cell.Index(i), last), h.key)
-	}
-	return sum
+	panic("publish: a column of the type " + of.String())
 }
 
 // folded multiplies two numbers and folds the product.
