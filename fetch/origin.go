@@ -33,10 +33,10 @@ var idnaProfile = idna.New(
 	idna.BidiRule(), idna.CheckHyphens(false), idna.VerifyDNSLength(true),
 )
 
-// ParseHost returns the canonical form of a host. It accepts names, IDNs, IPv4
+// parseHost returns the canonical form of a host. It accepts names, IDNs, IPv4
 // literals and (bracketed or bare) IPv6 literals. For anything else the error
 // says what is wrong.
-func ParseHost(s string) (string, error) {
+func parseHost(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("empty host")
 	}
@@ -184,7 +184,7 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	if err != nil {
 		return Origin{}, "", err
 	}
-	if host, err = ParseHost(host); err != nil {
+	if host, err = parseHost(host); err != nil {
 		return Origin{}, "", err
 	}
 	if port == 0 {

@@ -21,7 +21,7 @@ import (
 // written anew into larger row groups when the parts are joined. A piece of 2,048
 // hosts has a few thousand sitemaps, and readers take a row group at a time. To write
 // larger tables anew would cost more than the run.
-const fewRows = RowGroup / 32
+const fewRows = rowGroup / 32
 
 // joinParts writes one part with the rows of several of a table.
 func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []journal.Part) error {

@@ -23,8 +23,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// RowGroup is the most rows of a row group of any table.
-const RowGroup = shred.RowGroup
+// rowGroup is the most rows of a row group of any table.
+const rowGroup = shred.RowGroup
 
 // Segment writes the parts for a range of targets. It is not safe for concurrent
 // use, but several segments of a run may be written at the same time.

@@ -2,10 +2,10 @@ package sitemap
 
 import "time"
 
-// ParseDate reads the date of a page, in one of the forms of W3C's note on date and time,
+// parseDate reads the date of a page, in one of the forms of W3C's note on date and time,
 // which the protocol names and Atom has, or in that of RSS. Of a year or a month it is the
 // beginning; a date without a time is in UTC.
-func ParseDate(text string) (time.Time, bool) {
+func parseDate(text string) (time.Time, bool) {
 	forms := []string{time.RFC1123Z, time.RFC1123}
 	switch {
 	case len(text) == len("2006"):

@@ -15,7 +15,7 @@ func TestDistinct(t *testing.T) {
 	for _, n := range []int{0, 1, 200, mostDistinct, mostDistinct + 1, 50_000, 500_000} {
 		var d distinct
 		for i := range n + n/3 {
-			d.add(Rank(fmt.Sprintf("https://a.example/%d", i%max(n, 1))))
+			d.add(rankOf(fmt.Sprintf("https://a.example/%d", i%max(n, 1))))
 		}
 		if n <= mostDistinct && d.n != int64(n) {
 			t.Errorf("%d are %d", n, d.n)

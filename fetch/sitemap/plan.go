@@ -91,7 +91,7 @@ func (r *Reading) IsDamaged() bool { return (&Result{Remarks: r.Remarks}).IsDama
 
 // Plan asks a host for its sitemaps: those that its robots.txt names, in their order, else
 // /sitemap.xml; then those that the indexes among them list, each index before its children.
-// Of all that are listed and not asked for yet, the one of the lowest [Rank] comes next, so
+// Of all that are listed and not asked for yet, the one of the lowest rankOf comes next, so
 // that the same are taken each time. The name of a further request is the line that names
 // the sitemap, the URL of the index that lists it, or nothing.
 func (b Bounds) Plan() fetch.Plan {
@@ -227,7 +227,7 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 	for _, child := range children {
 		t.add(&t.listed, f.FinalURL(), child, s.url(), s.depth+1)
 	}
-	slices.SortFunc(t.listed, func(a, b stop) int { return cmp.Compare(Rank(a.url()), Rank(b.url())) })
+	slices.SortFunc(t.listed, func(a, b stop) int { return cmp.Compare(rankOf(a.url()), rankOf(b.url())) })
 	t.listed = t.listed[:min(len(t.listed), t.bounds.Files)]
 	return true
 }
@@ -241,7 +241,7 @@ func (t *tour) read(s stop, base *url.URL, body io.Reader) (r Reading, children 
 		r.date(&place, e.LastMod)
 		if e.IsSitemap {
 			if s.depth < maxDepth {
-				chosen.add(e.URL, Rank(e.URL), "", 0)
+				chosen.add(e.URL, rankOf(e.URL), "", 0)
 			} else {
 				r.remark(Depth)
 			}
@@ -311,7 +311,7 @@ func (r *Reading) date(place *place, text string) {
 		return
 	}
 	place.date = text
-	if date, ok := ParseDate(text); !ok {
+	if date, ok := parseDate(text); !ok {
 		r.remark(Date)
 	} else if date.After(r.Newest) {
 		r.Newest = date
@@ -329,7 +329,7 @@ func (t *tour) page(r *Reading, place *place, e Entry, file int) {
 	if place.folder != "" && !strings.HasPrefix(target, place.folder) {
 		r.BeyondFolder++
 	}
-	rank := Rank(url)
+	rank := rankOf(url)
 	t.pages.add(rank)
 	t.sample.add(url, rank, e.LastMod, file)
 }

@@ -83,7 +83,7 @@ func indexOf(urls ...string) string {
 }
 
 func byRank(a, b string) int {
-	if Rank(a) < Rank(b) {
+	if rankOf(a) < rankOf(b) {
 		return -1
 	}
 	return 1
@@ -268,7 +268,7 @@ func TestDates(t *testing.T) {
 		"2024-13":                         "", "24-05-06": "", "yesterday": "", "2024-05-06 07:08:09": "", "06/05/2024": "", "0000": "",
 	} {
 		got := ""
-		if date, ok := ParseDate(text); ok {
+		if date, ok := parseDate(text); ok {
 			got = date.Format("2006-01-02T15:04:05.999999Z07:00")
 		}
 		if got != want {

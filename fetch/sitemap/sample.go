@@ -15,10 +15,10 @@ type Sampled struct {
 	LastMod string `json:"lastmod,omitempty"` // as written
 }
 
-// Rank is the place of a URL in every sample: those with the least are taken. It depends on
+// rankOf is the place of a URL in every sample: those with the least are taken. It depends on
 // the URL alone, so a URL stays in the sample of its host, week after week, as long as the
 // site lists it and few of lower rank come.
-func Rank(url string) uint64 { return xxhash.Sum64String(url) }
+func rankOf(url string) uint64 { return xxhash.Sum64String(url) }
 
 // MaxSample bounds the sample of a host.
 const MaxSample = 10_000
@@ -35,7 +35,7 @@ const (
 func Smallest(n int, urls []Sampled) []Sampled {
 	s := newSample(n)
 	for i := range urls {
-		s.add(urls[i].URL, Rank(urls[i].URL), urls[i].LastMod, i)
+		s.add(urls[i].URL, rankOf(urls[i].URL), urls[i].LastMod, i)
 	}
 	var out []Sampled
 	for _, c := range s.sorted() {

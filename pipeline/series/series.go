@@ -83,8 +83,8 @@ type Mark struct {
 	Text string `json:"text"`
 }
 
-// ErrNoRuns reports that there is nothing to follow.
-var ErrNoRuns = errors.New("a series needs at least one complete run")
+// errNoRuns reports that there is nothing to follow.
+var errNoRuns = errors.New("a series needs at least one complete run")
 
 // ErrNoTable reports a run that did not write a table that a series needs.
 var ErrNoTable = errors.New("cannot be followed")
@@ -172,7 +172,7 @@ var metrics = map[string]struct {
 // Read reads a series.
 func Read(ctx context.Context, c Config) (*Result, error) {
 	if len(c.Runs) == 0 {
-		return nil, ErrNoRuns
+		return nil, errNoRuns
 	}
 	runs := make([]*countedRun, len(c.Runs))
 	g, each := errgroup.WithContext(ctx)

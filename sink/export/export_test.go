@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -234,12 +235,12 @@ func TestAWorkbookThatIsFull(t *testing.T) {
 	x := &xlsxFormat{out: io.Discard}
 	e := &exporter{ctx: t.Context(), in: in, m: m, Selection: Selection{Table: Access}, format: x}
 	must(t, e.access())
-	x.rows = MostRows - 2 // of them the header
+	x.rows = mostRows - 2 // of them the header
 	if err := e.access(); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
 	}
-	if x.rows != MostRows+1 {
-		t.Errorf("%d lines, want a header and %d rows", x.rows, MostRows)
+	if x.rows != mostRows+1 {
+		t.Errorf("%d lines, want a header and %d rows", x.rows, mostRows)
 	}
 	x.abort()
 }
@@ -269,6 +270,17 @@ func TestWhatIsNotThere(t *testing.T) {
 	for table, want := range map[string]string{"answers": `table "answers" is not there: run `, "turned_away": `table "answers", of which the view turned_away is made, is not there: run `} {
 		if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: table}, "csv"); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s without answers: %v, want %s", table, err, want)
+		}
+	}
+}
+
+// A value behind an interface keeps every method of the types that its own type names in the
+// binary: of the library's a formula engine of 3.6 MB.
+func TestNoFormatNamesTypesOfExcelize(t *testing.T) {
+	of := reflect.TypeFor[xlsxFormat]()
+	for i := range of.NumField() {
+		if text := of.Field(i).Type.String(); strings.Contains(text, "excelize") {
+			t.Errorf("%s is of the type %s: hold a function in its place", of.Field(i).Name, text)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // Limits of a sheet, and of what of a number a spreadsheet keeps.
 const (
-	// MostRows is the most rows of a workbook: a sheet has 1,048,576 lines, one of which is
+	// mostRows is the most rows of a workbook: a sheet has 1,048,576 lines, one of which is
 	// the header.
-	MostRows    = 1_000_000
+	mostRows    = 1_000_000
 	mostColumns = 16_384
 	mostUnits   = 32_767 // of UTF-16 in a cell
 	mostExact   = 1 << 53
@@ -84,7 +84,7 @@ func (f *xlsxFormat) row(cells []any) error {
 func (f *xlsxFormat) write(batch arrow.RecordBatch) (int64, error) {
 	cells := make([]any, batch.NumCols())
 	for row := range int(batch.NumRows()) {
-		if f.rows > MostRows {
+		if f.rows > mostRows {
 			return int64(row), errFull
 		}
 		for i, c := range batch.Columns() {

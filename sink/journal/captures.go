@@ -102,9 +102,9 @@ func (c *Captures) scan() error {
 	return c.file.Truncate(c.end)
 }
 
-// CountCaptures returns the number of targets of which a file has intact captures of a plan, which is
+// countCaptures returns the number of targets of which a file has intact captures of a plan, which is
 // given by its digest. It changes nothing: the file may be in use.
-func CountCaptures(file io.Reader, planDigest string) (int64, error) {
+func countCaptures(file io.Reader, planDigest string) (int64, error) {
 	digest, err := hex.DecodeString(planDigest)
 	if err != nil {
 		return 0, err

@@ -58,7 +58,7 @@ func TestDamage_NoRace(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
-			if n, err := CountCaptures(bytes.NewReader(damaged), digest); err != nil || n != int64(want) {
+			if n, err := countCaptures(bytes.NewReader(damaged), digest); err != nil || n != int64(want) {
 				t.Fatalf("%s at byte %d of %d: counts %d captures, want %d: %v", what, at, len(content), n, want, err)
 			}
 			c := opened(t, s)

@@ -230,7 +230,7 @@ func keptIn(s store.Store, m *Manifest) (kept int64, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("look for answers that are kept: %w", err)
 		}
-		n, err := CountCaptures(file, digest)
+		n, err := countCaptures(file, digest)
 		file.Close()
 		if err != nil {
 			return 0, fmt.Errorf("look for answers that are kept: %w", err)

@@ -51,12 +51,12 @@ func namesIn(folder string) (names []string, err error) {
 }
 
 // digests reads files, several at a time.
-func digests(ctx context.Context, folder string, names []string) ([]File, error) {
-	files := make([]File, len(names))
+func digests(ctx context.Context, folder string, names []string) ([]dataFile, error) {
+	files := make([]dataFile, len(names))
 	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
 		name := names[i]
 		digest, err := store.DigestOfFile(ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		files[i] = File{Name: name, Digest: digest}
+		files[i] = dataFile{Name: name, Digest: digest}
 		if path.Ext(name) == ".parquet" {
 			files[i].Table, _, _ = strings.Cut(name, "/")
 		}
@@ -66,8 +66,8 @@ func digests(ctx context.Context, folder string, names []string) ([]File, error)
 }
 
 // checksums returns checksums.sha256, for sha256sum -c.
-func checksums(files []File) []byte {
-	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+func checksums(files []dataFile) []byte {
+	slices.SortFunc(files, func(a, b dataFile) int { return cmp.Compare(a.Name, b.Name) })
 	var out strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.Name)
@@ -77,7 +77,7 @@ func checksums(files []File) []byte {
 
 // IsDataSet reports whether a folder has what [Write] writes last, and no other command.
 func IsDataSet(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, ChecksumsName))
+	info, err := os.Stat(filepath.Join(folder, checksumsName))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -89,11 +89,11 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 
 // Set is a data set whose files match its checksums.
 type Set struct {
-	*Provenance
+	*provenance
 	in        store.Store
 	runs      []*journal.Manifest
-	files     []File // all but that of the checksums
-	sums, own []byte // the files of checksums and provenance
+	files     []dataFile // all but that of the checksums
+	sums, own []byte     // the files of checksums and provenance
 }
 
 // Manifests returns the manifests of the runs, in the order of the provenance.
@@ -101,7 +101,7 @@ func (d *Set) Manifests() []*journal.Manifest { return d.runs }
 
 // Compared reports whether the data set has comparisons of a run with earlier ones.
 func (d *Set) Compared(run string) bool {
-	return slices.ContainsFunc(d.files, func(f File) bool {
+	return slices.ContainsFunc(d.files, func(f dataFile) bool {
 		return strings.HasPrefix(f.Name, layout.TableFolder(layout.Changes, run)+"/")
 	})
 }
@@ -110,17 +110,17 @@ func (d *Set) Compared(run string) bool {
 // and manifests. A file that differs, is missing or has no checksum, or a part that no
 // manifest names, is [ErrDamaged].
 func Check(ctx context.Context, in store.Store) (*Set, error) {
-	d := &Set{Provenance: new(Provenance), in: in}
+	d := &Set{provenance: new(provenance), in: in}
 	folder := in.Path(".")
 	var err error
-	if d.sums, err = readDescription(in, ChecksumsName); err != nil {
+	if d.sums, err = readDescription(in, checksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
 	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
-			return nil, fmt.Errorf("%s %w: %q is not a checksum", ChecksumsName, ErrDamaged, line)
+			return nil, fmt.Errorf("%s %w: %q is not a checksum", checksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
@@ -128,7 +128,7 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == ChecksumsName })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == checksumsName })
 	if d.files, err = digests(ctx, folder, names); err != nil {
 		return nil, err
 	}
@@ -136,20 +136,20 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 		switch {
 		case want[f.Name] == "":
 			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name,
-				ChecksumsName))
+				checksumsName))
 		case want[f.Name] != f.SHA256:
 			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.Name, ErrDamaged, f.SHA256, want[f.Name])
 		}
 		delete(want, f.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, ChecksumsName))
+		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
 	}
-	if d.own, err = readDescription(in, ProvenanceName); err != nil {
+	if d.own, err = readDescription(in, provenanceName); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
-		return nil, fmt.Errorf("%s %w: %w", ProvenanceName, ErrDamaged, err)
+	if err := json.Unmarshal(d.own, d.provenance); err != nil {
+		return nil, fmt.Errorf("%s %w: %w", provenanceName, ErrDamaged, err)
 	}
 	return d, d.checkContents(ctx)
 }
@@ -161,7 +161,7 @@ func readDescription(s store.Store, name string) ([]byte, error) {
 			name)
 	}
 	if err != nil {
-		return nil, Unreadable(name, err)
+		return nil, unreadable(name, err)
 	}
 	return text, nil
 }

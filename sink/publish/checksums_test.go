@@ -23,8 +23,8 @@ func TestCheckFindsDamage(t *testing.T) {
 			edit(t, folder, "verdicts/run=r/part-0000000000.parquet", func(text string) string { return text[:9] + "\x00" + text[10:] })
 		}, "verdicts/run=r/part-0000000000.parquet is damaged: its SHA-256 is"},
 		"a description": {func(t *testing.T, folder string) {
-			edit(t, folder, DatasheetName, replacing("A census", "A consus"))
-		}, DatasheetName + " is damaged"},
+			edit(t, folder, datasheetName, replacing("A census", "A consus"))
+		}, datasheetName + " is damaged"},
 		"a file more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "verdicts/run=r/more.parquet"), nil, 0o666))
 		}, "verdicts/run=r/more.parquet is not of the data set"},
@@ -35,15 +35,17 @@ func TestCheckFindsDamage(t *testing.T) {
 			must(t, os.Symlink("/dev/null", filepath.Join(folder, "link")))
 		}, "link is damaged: it is not a file"},
 		"a checksum twice": {func(t *testing.T, folder string) {
-			edit(t, folder, ChecksumsName, func(text string) string {
+			edit(t, folder, checksumsName, func(text string) string {
 				first, _, _ := strings.Cut(text, "\n")
 				return text + first + "\n"
 			})
-		}, ChecksumsName + " is damaged"},
+		}, checksumsName + " is damaged"},
 		"half a checksum": {func(t *testing.T, folder string) {
-			edit(t, folder, ChecksumsName, func(text string) string { return text[9:] })
-		}, ChecksumsName + " is damaged"},
-		"no checksums": {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, ChecksumsName))) }, "it has no " + ChecksumsName},
+			edit(t, folder, checksumsName, func(text string) string { return text[9:] })
+		}, checksumsName + " is damaged"},
+		"no checksums": {func(t *testing.T, folder string) {
+			must(t, os.Remove(filepath.Join(folder, checksumsName)))
+		}, "it has no " + checksumsName},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

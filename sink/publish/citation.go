@@ -26,7 +26,7 @@ type citation struct {
 	URL         string              `yaml:"url,omitempty"`
 }
 
-func (p *DataSet) citation() []byte {
+func (p *dataSet) citation() []byte {
 	w := p.Provenance.Metadata
 	c := citation{
 		Version: "1.2.0", Message: "If you use this data set, please cite it as below.", Type: "dataset", Title: w.Title,
@@ -52,7 +52,7 @@ func (p *DataSet) citation() []byte {
 		}
 		c.Contact = []map[string]string{contact}
 	}
-	if Licences[w.Licence] != "" {
+	if licences[w.Licence] != "" {
 		c.Licence = w.Licence
 	} else {
 		c.LicenceURL = w.Licence

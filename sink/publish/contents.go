@@ -30,24 +30,24 @@ func (d *Set) checkContents(ctx context.Context) error {
 	}
 	known := make(map[string]bool) // parts and manifests
 	var parts []heldPart
-	for _, r := range d.Provenance.Runs {
+	for _, r := range d.provenance.Runs {
 		if r == nil {
-			return bad(ProvenanceName, "a run is null")
+			return bad(provenanceName, "a run is null")
 		}
 		if err := journal.CheckRunID(r.Run); err != nil {
-			return bad(ProvenanceName, "%s", err)
+			return bad(provenanceName, "%s", err)
 		}
 		manifest := layout.RunFile(r.Run, layout.ManifestName)
 		if known[manifest] {
-			return bad(ProvenanceName, "run %s comes twice", r.Run)
+			return bad(provenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
 		for _, in := range []journal.Input{
 			{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"},
 			{Role: "templates", Path: "built-in templates.yaml"},
 		} {
-			if want, at := r.FileOf(in); *at != "" && (*at != want || !d.has(want)) {
-				return bad(ProvenanceName, "%q is not %s of the data set", *at, want)
+			if want, at := r.fileOf(in); *at != "" && (*at != want || !d.has(want)) {
+				return bad(provenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
 		m, err := journal.ReadManifest(d.in, r.Run)
@@ -55,7 +55,7 @@ func (d *Set) checkContents(ctx context.Context) error {
 			err = errors.New("is missing")
 		}
 		if err != nil {
-			return Unreadable(manifest, err)
+			return unreadable(manifest, err)
 		}
 		for _, part := range slices.Concat(m.RunParts, m.Parts) {
 			known[part.Path] = true
@@ -68,7 +68,7 @@ func (d *Set) checkContents(ctx context.Context) error {
 		for _, against := range compared {
 			c, err := journal.ReadComparison(d.in, r.Run, against)
 			if err != nil {
-				return Unreadable(layout.ComparisonRecord(r.Run, against), err)
+				return unreadable(layout.ComparisonRecord(r.Run, against), err)
 			}
 			known[c.Part.Path] = true
 			parts = append(parts, heldPart{*c.Part, m, against})
@@ -80,21 +80,21 @@ func (d *Set) checkContents(ctx context.Context) error {
 		if (isManifest || f.Table != "") && !known[f.Name] {
 			return misfit(fmt.Sprintf(
 				"%s is not of the data set: neither %s nor a manifest names it", f.Name,
-				ProvenanceName,
+				provenanceName,
 			))
 		}
 	}
-	if chosen, err := Select(d.runs, nil, d.HostsHashed); err != nil {
-		return bad(ProvenanceName, "its runs have no tables: %v", err)
-	} else if !slices.Equal(d.Without, chosen.Names()) {
-		return bad(ProvenanceName, "the columns that it says are left out are not those that the manifests say")
+	if chosen, err := choose(d.runs, nil, d.HostsHashed); err != nil {
+		return bad(provenanceName, "its runs have no tables: %v", err)
+	} else if !slices.Equal(d.Without, chosen.names()) {
+		return bad(provenanceName, "the columns that it says are left out are not those that the manifests say")
 	}
 	return d.checkFooters(ctx, parts)
 }
 
 // has reports whether the data set has a file.
 func (d *Set) has(name string) bool {
-	return slices.ContainsFunc(d.files, func(f File) bool { return f.Name == name })
+	return slices.ContainsFunc(d.files, func(f dataFile) bool { return f.Name == name })
 }
 
 // heldPart is a part of a run, or of its comparison with an earlier one.
@@ -117,7 +117,7 @@ func (d *Set) checkFooters(ctx context.Context, parts []heldPart) error {
 			return fmt.Errorf("%s %w: it is not what its manifest names", part.Path, ErrDamaged)
 		}
 		if err := part.checkFooter(d.in); err != nil {
-			return Unreadable(part.Path, err)
+			return unreadable(part.Path, err)
 		}
 		return nil
 	})
@@ -156,9 +156,9 @@ func (p *heldPart) checkFooter(s store.Store) error {
 	return nil
 }
 
-// Unreadable wraps err, which reading name gave, in [ErrDamaged], unless it is not the
+// unreadable wraps err, which reading name gave, in [ErrDamaged], unless it is not the
 // fault of the data ([store.FaultOf]).
-func Unreadable(name string, err error) error {
+func unreadable(name string, err error) error {
 	if store.FaultOf(err) != store.OfData {
 		return err
 	}
@@ -172,7 +172,7 @@ func Unreadable(name string, err error) error {
 // compared, or of other types than the rows.
 func checkColumns(f *rowio.File, row reflect.Type, want []string) error {
 	if !slices.Equal(slices.Sorted(slices.Values(f.Columns())), slices.Sorted(slices.Values(want))) {
-		return fmt.Errorf("its columns are not those that %s says", ProvenanceName)
+		return fmt.Errorf("its columns are not those that %s says", provenanceName)
 	}
 	return f.Fits(row, want)
 }

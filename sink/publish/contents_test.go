@@ -20,7 +20,7 @@ func TestUnreadable(t *testing.T) {
 		{fmt.Errorf("column host: %w", &fs.PathError{Op: "read", Path: "part", Err: syscall.EIO}), false},
 		{fmt.Errorf("column host: %w", context.Canceled), false},
 	} {
-		if err := Unreadable("part", c.err); errors.Is(err, ErrDamaged) != c.damaged || !errors.Is(err, c.err) {
+		if err := unreadable("part", c.err); errors.Is(err, ErrDamaged) != c.damaged || !errors.Is(err, c.err) {
 			t.Errorf("%v: %v, damaged is to be %t", c.err, err, c.damaged)
 		}
 	}

@@ -18,7 +18,7 @@ type object = map[string]any
 // croissant returns croissant.json, after the Croissant format 1.1
 // (http://mlcommons.org/croissant/1.1): each file is a FileObject, the parts of a
 // table are a FileSet, and each table is a RecordSet with a field for each column.
-func (p *DataSet) croissant() []byte {
+func (p *dataSet) croissant() []byte {
 	w := p.Provenance.Metadata
 	url := w.URL
 	if url == "" {
@@ -69,7 +69,7 @@ func (p *DataSet) croissant() []byte {
 // responsible returns the properties of Croissant's vocabulary for responsible AI
 // (http://mlcommons.org/croissant/RAI/1.0) that follow from the runs and the words.
 // conformsTo does not name that vocabulary too: MLCommons' reader takes only a text there.
-func (p *DataSet) responsible() object {
+func (p *dataSet) responsible() object {
 	var first, last time.Time
 	asked, stored := false, false
 	for _, run := range p.Provenance.Runs {
@@ -124,16 +124,16 @@ func partitionsOf(table string) []string {
 }
 
 // publishedTables returns the tables that have parts.
-func (p *DataSet) publishedTables() (tables []string) {
+func (p *dataSet) publishedTables() (tables []string) {
 	for _, table := range p.Selection.tables {
-		if slices.ContainsFunc(p.Files, func(f File) bool { return f.Table == table }) {
+		if slices.ContainsFunc(p.Files, func(f dataFile) bool { return f.Table == table }) {
 			tables = append(tables, table)
 		}
 	}
 	return tables
 }
 
-func (p *DataSet) croissantFields(table, set string) (fields []object) {
+func (p *dataSet) croissantFields(table, set string) (fields []object) {
 	for _, name := range partitionsOf(table) {
 		fields = append(fields, object{
 			"@type": "cr:Field", "@id": table + "/" + name, "name": name,

@@ -10,10 +10,10 @@ import (
 
 // datapackage returns datapackage.json, a Data Package 2 with a Table Schema for each
 // table (https://datapackage.org/profiles/2.0/).
-func (p *DataSet) datapackage() []byte {
+func (p *dataSet) datapackage() []byte {
 	w := p.Provenance.Metadata
 	licence := object{"path": w.licenceURL()}
-	if Licences[w.Licence] != "" {
+	if licences[w.Licence] != "" {
 		licence["name"] = w.Licence
 	}
 	var contributors []object
@@ -58,7 +58,7 @@ func (p *DataSet) datapackage() []byte {
 	var resources []object
 	for _, table := range p.publishedTables() {
 		var paths []string
-		var only File
+		var only dataFile
 		for _, f := range p.Files {
 			if f.Table == table {
 				paths, only = append(paths, f.Name), f
@@ -80,7 +80,7 @@ func (p *DataSet) datapackage() []byte {
 // tableSchema describes the columns of a table and, after them, those that its folders
 // name. Keys join the tables: a row of most belongs to the target of fetches with the same
 // run and seq.
-func (p *DataSet) tableSchema(table string) object {
+func (p *dataSet) tableSchema(table string) object {
 	columns := p.Selection.columns(table)
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {

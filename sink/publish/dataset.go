@@ -10,14 +10,14 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-// DataSet is a data set as its descriptions tell of it.
-type DataSet struct {
+// dataSet is a data set as its descriptions tell of it.
+type dataSet struct {
 	Out        store.Store
-	Selection  Selection
+	Selection  selection
 	Published  []*journal.Manifest
-	Provenance Provenance
+	Provenance provenance
 	Changes    []journal.Part
-	Files      []File
+	Files      []dataFile
 }
 
 // Document is a file of a data set that follows from its tables and words.
@@ -26,15 +26,15 @@ type Document struct {
 	Text []byte
 }
 
-// File is a file of the data set, with its digest.
-type File struct {
+// dataFile is a file of the data set, with its digest.
+type dataFile struct {
 	Name  string // relative, with slashes
 	Table string // of a part
 	store.Digest
 }
 
-// Documents returns the files that tell of the tables.
-func (p *DataSet) Documents(ctx context.Context) ([]Document, error) {
+// documents returns the files that tell of the tables.
+func (p *dataSet) documents(ctx context.Context) ([]Document, error) {
 	sql, err := views.Published(p.Out)
 	if err != nil {
 		return nil, err
@@ -47,17 +47,17 @@ func (p *DataSet) Documents(ctx context.Context) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(queries, Document{ViewsName, sql}, Document{ProvenanceName, indented(p.Provenance)},
-		Document{CitationName, p.citation()}, Document{DatasheetName, sheet}, Document{ReadmeName, p.readme()}), nil
+	return append(queries, Document{viewsName, sql}, Document{provenanceName, indented(p.Provenance)},
+		Document{citationName, p.citation()}, Document{datasheetName, sheet}, Document{readmeName, p.readme()}), nil
 }
 
-// Catalogues returns the files that list all others with their digests.
-func (p *DataSet) Catalogues() []Document {
-	return []Document{{CroissantName, p.croissant()}, {PackageName, p.datapackage()}}
+// catalogues returns the files that list all others with their digests.
+func (p *dataSet) catalogues() []Document {
+	return []Document{{croissantName, p.croissant()}, {packageName, p.datapackage()}}
 }
 
 // queries returns the queries that the published tables can answer.
-func (p *DataSet) queries() (documents []Document, err error) {
+func (p *dataSet) queries() (documents []Document, err error) {
 	entries, err := configs.Queries.ReadDir(queriesFolder)
 	if err != nil {
 		return nil, err
@@ -73,18 +73,18 @@ func (p *DataSet) queries() (documents []Document, err error) {
 			documents = append(documents, Document{name, text})
 		}
 	}
-	return append(documents, Document{FiguresName, []byte(p.figures())}), nil
+	return append(documents, Document{figuresName, []byte(p.figures())}), nil
 }
 
 // Files of a data set.
 const (
-	CroissantName  = "croissant.json"
-	PackageName    = "datapackage.json"
-	CitationName   = "CITATION.cff"
-	DatasheetName  = "DATASHEET.md"
-	ReadmeName     = "README.md"
-	ProvenanceName = "provenance.json"
-	ViewsName      = "views.sql"
-	ChecksumsName  = layout.ChecksumsName
+	croissantName  = "croissant.json"
+	packageName    = "datapackage.json"
+	citationName   = "CITATION.cff"
+	datasheetName  = "DATASHEET.md"
+	readmeName     = "README.md"
+	provenanceName = "provenance.json"
+	viewsName      = "views.sql"
+	checksumsName  = layout.ChecksumsName
 	queriesFolder  = "queries"
 )

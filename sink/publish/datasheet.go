@@ -45,7 +45,7 @@ var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, 
 
 // datasheet returns DATASHEET.md. All its figures follow from the published tables and
 // manifests.
-func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
+func (p *dataSet) datasheet(ctx context.Context) ([]byte, error) {
 	s := new(sheet)
 	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
@@ -71,7 +71,7 @@ func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
 		"describe every column. "+
 		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` "+
 		"all runs. "+
-		"`"+FiguresName+"` gives the figures of this sheet from the tables. "+
+		"`"+figuresName+"` gives the figures of this sheet from the tables. "+
 		"`sha256sum -c checksums.sha256` checks the files%s.\n", p.judgedAgain())
 	for i, m := range p.Published {
 		if err := p.aboutRun(ctx, s, m, p.Provenance.Runs[i]); err != nil {
@@ -87,7 +87,7 @@ func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
 }
 
 // sizeOf returns the rows and the parts of a table over all runs.
-func (p *DataSet) sizeOf(table string) (rows int64, parts int) {
+func (p *dataSet) sizeOf(table string) (rows int64, parts int) {
 	all := p.Changes
 	if table != layout.Changes {
 		all = nil
@@ -121,28 +121,28 @@ func (w *Metadata) makersText() string {
 }
 
 // aboutRun writes how a run came about, and what it lacks.
-func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest, about *Run) error {
+func (p *dataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
 	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly),
 		about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
 	var from []string
 	for _, in := range about.Inputs {
-		if _, judges := about.FileOf(in); judges == nil && in.Role != "configuration" && len(from) < 20 {
+		if _, judges := about.fileOf(in); judges == nil && in.Role != "configuration" && len(from) < 20 {
 			from = append(from, in.Role+" "+cell(in.Path))
 		}
 	}
 	if len(from) == 0 {
 		from = []string{"hosts named on the command line"}
 	}
-	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), ProvenanceName)
+	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), provenanceName)
 	if journal.StoredIn(about.Inputs) != nil {
 		s.line("- User agent: not known here; the answers were stored before the run.")
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
 	}
 	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.",
-		cell(strings.Join(run.Profiles, ", ")), ProvenanceName)
+		cell(strings.Join(run.Profiles, ", ")), provenanceName)
 	for _, of := range []struct {
 		what, file string
 		optional   bool
@@ -205,7 +205,7 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest,
 }
 
 // judgedAgain says how robocensus reproduce judges the answers again, "" if it cannot.
-func (p *DataSet) judgedAgain() string {
+func (p *dataSet) judgedAgain() string {
 	lacks := func(table string) bool {
 		return slices.ContainsFunc(p.Published, func(m *journal.Manifest) bool { return !slices.Contains(m.Tables, table) })
 	}
@@ -220,7 +220,7 @@ func (p *DataSet) judgedAgain() string {
 }
 
 // limits returns what a reader must know to use the tables rightly.
-func (p *DataSet) limits() (limits []string) {
+func (p *dataSet) limits() (limits []string) {
 	add := func(format string, args ...any) { limits = append(limits, fmt.Sprintf(format, args...)) }
 	add("A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
 	add("Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
@@ -247,7 +247,7 @@ func (p *DataSet) limits() (limits []string) {
 			"out. "+
 			"Hashes are pseudonyms: who guesses a name can check it%s.", also)
 	}
-	if !p.Selection.Has("bodies") {
+	if !p.Selection.has("bodies") {
 		add("The files themselves (`bodies`) are not part of the data set.")
 	}
 	return limits

@@ -15,16 +15,16 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-// FiguresName is the query that gives the figures of the data sheet from the tables.
-const FiguresName = queriesFolder + "/datasheet.sql"
+// figuresName is the query that gives the figures of the data sheet from the tables.
+const figuresName = queriesFolder + "/datasheet.sql"
 
 // mostValues bounds the values of a column that are counted one by one: a run writes a
 // dozen, but somebody else may have written the part.
 const mostValues = 1000
 
-// CountingTable returns the table of a published run that gives the hosts, or the hosts by a
+// countingTable returns the table of a published run that gives the hosts, or the hosts by a
 // column of fetches; "" for none.
-func CountingTable(m *journal.Manifest, column string) string {
+func countingTable(m *journal.Manifest, column string) string {
 	switch {
 	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
 		return "fetches"
@@ -40,7 +40,7 @@ var countedColumns = []string{"outcome", "challenge", "error_class"}
 // countsWalls reports whether a published run says which hosts a wall kept from being read.
 // Without, nobody can tell, and outcomes are those of the status.
 func countsWalls(m *journal.Manifest) bool {
-	return CountingTable(m, "challenge") == CountingTable(m, "outcome")
+	return countingTable(m, "challenge") == countingTable(m, "outcome")
 }
 
 // counted has the columns of fetches by which hosts are counted.
@@ -64,7 +64,7 @@ func (c *counted) by(column string) *string {
 // gives them. A host behind a wall has no outcome.
 func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
-	switch CountingTable(m, column) {
+	switch countingTable(m, column) {
 	case "fetches":
 		what := rowio.Selection{Columns: []string{column}}
 		byWall := column == "outcome" && countsWalls(m)
@@ -113,7 +113,7 @@ func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column st
 
 // figures returns one query with a row for each figure of the data sheet, which counts
 // rows wherever the published tables have them.
-func (p *DataSet) figures() string {
+func (p *dataSet) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
 	for _, table := range p.Selection.tables {
@@ -131,7 +131,7 @@ func (p *DataSet) figures() string {
 				" FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
 		}
 		for _, column := range countedColumns {
-			switch CountingTable(m, column) {
+			switch countingTable(m, column) {
 			case "fetches":
 				where := ""
 				if column == "outcome" && countsWalls(m) {

@@ -23,7 +23,7 @@ type Metadata struct {
 	Title       string   `yaml:"title" json:"title"`
 	Description string   `yaml:"description" json:"description"`
 	Creators    []string `yaml:"creators" json:"creators"`         // "Family name, Given names", or an organisation
-	Licence     string   `yaml:"licence" json:"licence"`           // an SPDX identifier in [Licences], or a URL
+	Licence     string   `yaml:"licence" json:"licence"`           // an SPDX identifier in licences, or a URL
 	Contact     string   `yaml:"contact" json:"contact,omitempty"` // an address of mail or a URL
 	URL         string   `yaml:"url" json:"url,omitempty"`         // where the data set will be
 	DOI         string   `yaml:"doi" json:"doi,omitempty"`
@@ -136,8 +136,8 @@ func IsLine(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// Licences maps the SPDX identifiers of licences for data to their URLs.
-var Licences = map[string]string{
+// licences maps the SPDX identifiers of licences for data to their URLs.
+var licences = map[string]string{
 	"CC0-1.0":         "https://creativecommons.org/publicdomain/zero/1.0/",
 	"CC-BY-4.0":       "https://creativecommons.org/licenses/by/4.0/",
 	"CC-BY-SA-4.0":    "https://creativecommons.org/licenses/by-sa/4.0/",
@@ -150,19 +150,19 @@ var Licences = map[string]string{
 	"PDDL-1.0":        "https://opendatacommons.org/licenses/pddl/1-0/",
 }
 
-// LicenceNames returns the identifiers of [Licences], sorted.
-func LicenceNames() []string { return slices.Sorted(maps.Keys(Licences)) }
+// LicenceNames returns the identifiers of licences, sorted.
+func LicenceNames() []string { return slices.Sorted(maps.Keys(licences)) }
 
 // licenceURL returns the URL of the licence.
 func (w *Metadata) licenceURL() string {
-	if known := Licences[w.Licence]; known != "" {
+	if known := licences[w.Licence]; known != "" {
 		return known
 	}
 	return w.Licence
 }
 
-// Complete checks the words and sets those that follow from the runs and their tables.
-func (w *Metadata) Complete(runs []*journal.Manifest, s Selection) error {
+// complete checks the words and sets those that follow from the runs and their tables.
+func (w *Metadata) complete(runs []*journal.Manifest, s selection) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrMetadata, fmt.Sprintf(format, args...))
 	}
@@ -209,7 +209,7 @@ func (w *Metadata) Complete(runs []*journal.Manifest, s Selection) error {
 	switch {
 	case w.Licence == "":
 		return bad("no licence: give one of %s, or a URL", strings.Join(LicenceNames(), ", "))
-	case Licences[w.Licence] == "" && !isURL(w.Licence):
+	case licences[w.Licence] == "" && !isURL(w.Licence):
 		return bad("licence %q is neither a URL nor one of %s", w.Licence, strings.Join(LicenceNames(), ", "))
 	case w.URL != "" && !isURL(w.URL):
 		return bad("url %q: give a URL such as https://example.org/census", w.URL)

@@ -21,8 +21,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Provenance says how the tables of a data set came about.
-type Provenance struct {
+// provenance says how the tables of a data set came about.
+type provenance struct {
 	Tool        string            `json:"tool"`
 	ToolVersion string            `json:"tool_version"` // of the program that published
 	Build       map[string]string `json:"build"`        // of that program
@@ -62,9 +62,9 @@ type Run struct {
 	Texts []Document `json:"-"` // the files of judging
 }
 
-// FileOf returns the name of the file in which a data set has an input that judging takes,
+// fileOf returns the name of the file in which a data set has an input that judging takes,
 // and the place for it in r; nil for other inputs.
-func (r *Run) FileOf(in journal.Input) (name string, at *string) {
+func (r *Run) fileOf(in journal.Input) (name string, at *string) {
 	switch in.Role {
 	case "agents":
 		name, at = "agents.yaml", &r.Agents
@@ -83,19 +83,19 @@ func (r *Run) FileOf(in journal.Input) (name string, at *string) {
 	return layout.RunFile(r.Run, name), at
 }
 
-// LacksInput reports whether an input that judging takes is not in the data set.
-func (r *Run) LacksInput(in journal.Input) bool {
-	_, at := r.FileOf(in)
+// lacksInput reports whether an input that judging takes is not in the data set.
+func (r *Run) lacksInput(in journal.Input) bool {
+	_, at := r.fileOf(in)
 	return at != nil && *at == ""
 }
 
 // Lacks reports whether the data set lacks a file that judging the answers again takes:
 // agents, URL samples, labels about use, templates. A run may be older than the last two.
 func (r *Run) Lacks() bool {
-	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.LacksInput)
+	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.lacksInput)
 }
 
-func ProvenanceOf(w Metadata, toolVersion string, s Selection) Provenance {
+func provenanceOf(w Metadata, toolVersion string, s selection) provenance {
 	build := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		build["go"] = info.GoVersion
@@ -106,13 +106,13 @@ func ProvenanceOf(w Metadata, toolVersion string, s Selection) Provenance {
 			}
 		}
 	}
-	return Provenance{Tool: "robocensus", ToolVersion: toolVersion, Build: build, HostsHashed: s.Hash,
-		Without: append([]string{}, s.Names()...), Metadata: w}
+	return provenance{Tool: "robocensus", ToolVersion: toolVersion, Build: build, HostsHashed: s.Hash,
+		Without: append([]string{}, s.names()...), Metadata: w}
 }
 
-// Add adds a run. text returns the text of an input that judging takes, which the data set
+// add adds a run. text returns the text of an input that judging takes, which the data set
 // has in a file of that name, nil if it is not at hand.
-func (p *Provenance) Add(s Selection, m *journal.Manifest, text func(name string, in journal.Input) []byte) *Run {
+func (p *provenance) add(s selection, m *journal.Manifest, text func(name string, in journal.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion,
 		SchemaVersion:  m.SchemaVersion,
@@ -122,7 +122,7 @@ func (p *Provenance) Add(s Selection, m *journal.Manifest, text func(name string
 		Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
-		if name, at := r.FileOf(in); at != nil {
+		if name, at := r.fileOf(in); at != nil {
 			namesHosts := func(content []byte) bool { return in.Role == "urls" && bytes.Contains(content, []byte("://")) }
 			if content := text(name, in); content != nil && !(s.Hash && namesHosts(content)) {
 				*at = name
@@ -139,7 +139,7 @@ func (p *Provenance) Add(s Selection, m *journal.Manifest, text func(name string
 		r.Earlier = append(r.Earlier, choice)
 	}
 	for _, table := range m.Tables {
-		if !s.Has(table) {
+		if !s.has(table) {
 			r.TablesLeftOut = append(r.TablesLeftOut, table)
 			continue
 		}
@@ -163,28 +163,28 @@ func nameless(in journal.Input, hidden bool) journal.Input {
 // isBuiltIn reports whether an input is a file of the program.
 func isBuiltIn(in journal.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
 
-// BuiltIn are the files of the program, by role.
-var BuiltIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses,
+// filesOfProgram are the files of the program, by role.
+var filesOfProgram = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses,
 	"templates": configs.Templates}
 
-// TextOf returns the bytes of an input, nil if they are not at hand or have changed. A
+// textOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.
-func TextOf(dir, name string, in journal.Input, builtIn []byte) []byte {
-	if Digest(builtIn) == in.SHA256 {
+func textOf(dir, name string, in journal.Input, builtIn []byte) []byte {
+	if digestOf(builtIn) == in.SHA256 {
 		return builtIn
 	}
 	for _, file := range []string{filepath.Join(dir, filepath.FromSlash(name)), in.Path} {
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if text, err := os.ReadFile(file); err == nil && Digest(text) == in.SHA256 {
+		if text, err := os.ReadFile(file); err == nil && digestOf(text) == in.SHA256 {
 			return text
 		}
 	}
 	return nil
 }
 
-func Digest(text []byte) string {
+func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -239,7 +239,7 @@ func published(settings journal.Values, hidden bool) journal.Values {
 			}
 		case journal.ItsArchive:
 			if base, _ := value.(string); base != "" {
-				value = ArchiveName(base)
+				value = archiveName(base)
 			}
 		default:
 			value = isGiven(value)
@@ -249,22 +249,22 @@ func published(settings journal.Values, hidden bool) journal.Values {
 	return out
 }
 
-// Manifest returns the manifest of the run as published.
-func (r *Run) Manifest(m *journal.Manifest, s Selection) *journal.Manifest {
+// manifest returns the manifest of the run as published.
+func (r *Run) manifest(m *journal.Manifest, s selection) *journal.Manifest {
 	out := *m
 	out.Configuration, out.Adjustable, out.Inputs, out.Earlier = r.Configuration, r.Adjustable, r.Inputs, r.Earlier
 	out.WARC = nil // not published
 	if f := m.WARCFile; f != nil {
 		out.WARCFile = &journal.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
 	}
-	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []journal.RecordName{}, s.Names()
+	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []journal.RecordName{}, s.names()
 	for _, of := range []struct {
 		out *[]journal.Part
 		in  []journal.Part
 	}{{&out.RunParts, m.RunParts}, {&out.Parts, m.Parts}} {
-		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p journal.Part) bool { return !s.Has(p.Table) })
+		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p journal.Part) bool { return !s.has(p.Table) })
 	}
-	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.Has(table) })
+	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.has(table) })
 	return &out
 }
 
@@ -280,10 +280,10 @@ func indented(v any) []byte {
 	return out.Bytes()
 }
 
-// ArchiveName returns the name of an archive without a folder of this machine, and
+// archiveName returns the name of an archive without a folder of this machine, and
 // without what may be secret in a URL. Relative paths, as published lists of archives
 // have them, stay.
-func ArchiveName(name string) string {
+func archiveName(name string) string {
 	switch {
 	case strings.Contains(name, "://"):
 		return remote.Name(name)

@@ -52,7 +52,7 @@ func TestNamesOfArchives(t *testing.T) {
 		"https://jane:secret@data.example/a.warc.gz#b":              "https://data.example/a.warc.gz",
 		"https://data.example/%zz/a.warc.gz?X-Amz-Signature=secret": "https://data.example/%zz/a.warc.gz",
 	} {
-		if got := ArchiveName(name); got != want {
+		if got := archiveName(name); got != want {
 			t.Errorf("%s is named %s, want %s", name, got, want)
 		}
 	}

@@ -53,7 +53,7 @@ type Config struct {
 // publisher writes a data set, or makes again what it writes.
 type publisher struct {
 	Config
-	DataSet
+	dataSet
 	ctx     context.Context
 	lacking []journal.Input
 }
@@ -62,18 +62,18 @@ type publisher struct {
 // judging takes (see [Run.Lacks]) and that are not at hand: without them, the data set
 // cannot be re-evaluated.
 func Write(ctx context.Context, c Config) (lacking []journal.Input, err error) {
-	s, err := Select(c.Runs, c.Without, c.HashHosts)
+	s, err := choose(c.Runs, c.Without, c.HashHosts)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Metadata.Complete(c.Runs, s); err != nil {
+	if err := c.Metadata.complete(c.Runs, s); err != nil {
 		return nil, err
 	}
 	p := &publisher{
 		Config: c, ctx: ctx,
-		DataSet: DataSet{Selection: s, Provenance: ProvenanceOf(c.Metadata, c.ToolVersion, s)},
+		dataSet: dataSet{Selection: s, Provenance: provenanceOf(c.Metadata, c.ToolVersion, s)},
 	}
-	at, err := store.FolderBeside(c.To, ChecksumsName)
+	at, err := store.FolderBeside(c.To, checksumsName)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
@@ -102,7 +102,7 @@ func (p *publisher) write() error {
 	if err := p.comparisons(); err != nil {
 		return err
 	}
-	documents, err := p.Documents(p.ctx)
+	documents, err := p.documents(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -112,23 +112,23 @@ func (p *publisher) write() error {
 	if err := p.list(); err != nil {
 		return err
 	}
-	if err := p.add(p.Catalogues()); err != nil {
+	if err := p.add(p.catalogues()); err != nil {
 		return err
 	}
-	return p.Out.Replace(ChecksumsName, ".", checksums(p.Files))
+	return p.Out.Replace(checksumsName, ".", checksums(p.Files))
 }
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *journal.Manifest) (*journal.Manifest, error) {
-	about := p.Provenance.Add(p.Selection, m, func(name string, in journal.Input) []byte {
-		return TextOf(p.In.Path("."), name, in, BuiltIn[in.Role])
+	about := p.Provenance.add(p.Selection, m, func(name string, in journal.Input) []byte {
+		return textOf(p.In.Path("."), name, in, filesOfProgram[in.Role])
 	})
 	for _, in := range m.Inputs {
-		if !p.HashHosts && about.LacksInput(in) && !slices.Contains(p.lacking, in) {
+		if !p.HashHosts && about.lacksInput(in) && !slices.Contains(p.lacking, in) {
 			p.lacking = append(p.lacking, in)
 		}
 	}
-	published := about.Manifest(m, p.Selection)
+	published := about.manifest(m, p.Selection)
 	for _, list := range []*[]journal.Part{&published.RunParts, &published.Parts} {
 		for i, part := range *list {
 			digest, err := p.part(part)
@@ -191,7 +191,7 @@ func (p *publisher) add(documents []Document) error {
 		if err != nil {
 			return err
 		}
-		p.Files = append(p.Files, File{Name: d.Name, Digest: digest})
+		p.Files = append(p.Files, dataFile{Name: d.Name, Digest: digest})
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (p *publisher) comparisons() error {
 
 // compared returns the records of comparisons of the runs with each other.
 func (p *publisher) compared() (all []*journal.Comparison, err error) {
-	if !p.Selection.Has(layout.Changes) {
+	if !p.Selection.has(layout.Changes) {
 		return nil, nil
 	}
 	for _, m := range p.Runs {

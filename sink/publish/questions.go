@@ -43,7 +43,7 @@ func (a *Answers) Open() (keys []string) {
 
 // questions writes what only the makers know. A question without an answer stays in
 // sight.
-func (p *DataSet) questions(s *sheet) {
+func (p *dataSet) questions(s *sheet) {
 	s.line("## What only its makers know\n")
 	for _, q := range p.Provenance.Metadata.questions() {
 		s.line("### %s\n\n*%s*\n", q.title, q.asks)

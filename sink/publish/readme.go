@@ -9,7 +9,7 @@ import (
 
 // readme returns README.md, which repositories show first: what is in the folder, and how
 // to open it.
-func (p *DataSet) readme() []byte {
+func (p *dataSet) readme() []byte {
 	s := new(sheet)
 	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
@@ -32,15 +32,15 @@ func (p *DataSet) readme() []byte {
 		}
 	}
 	for _, row := range [][2]string{
-		{ViewsName, "DuckDB views over the tables"},
-		{queriesFolder + "/", "queries behind published figures, and behind those of " + DatasheetName},
-		{DatasheetName, "how, when and from where; what is missing and why; limits"},
-		{CroissantName + "`, `" + PackageName,
+		{viewsName, "DuckDB views over the tables"},
+		{queriesFolder + "/", "queries behind published figures, and behind those of " + datasheetName},
+		{datasheetName, "how, when and from where; what is missing and why; limits"},
+		{croissantName + "`, `" + packageName,
 			"every file with its digest and every column with its type and meaning (Croissant, Data Package)"},
-		{CitationName, "how to cite it"},
-		{ProvenanceName, "versions, configuration, digests of the inputs, profiles"},
+		{citationName, "how to cite it"},
+		{provenanceName, "versions, configuration, digests of the inputs, profiles"},
 		{"_runs/ID/", "the manifest of each run, and what it judged by"},
-		{ChecksumsName, "SHA-256 of every file"},
+		{checksumsName, "SHA-256 of every file"},
 	} {
 		s.line("| `%s` | %s |", row[0], row[1])
 	}
@@ -52,7 +52,7 @@ func (p *DataSet) readme() []byte {
 
 // firstQuery returns a query that a reader may begin with, "" if what it asks for is not
 // published.
-func (p *DataSet) firstQuery() string {
+func (p *dataSet) firstQuery() string {
 	switch {
 	case p.shows("policies", "agent", "class"):
 		return "SELECT agent, count(*) FILTER (class = 'disallow_all') AS hosts_that_shut_it_out FROM policies GROUP BY " +
@@ -64,7 +64,7 @@ func (p *DataSet) firstQuery() string {
 }
 
 // shows reports whether a table has parts with these columns.
-func (p *DataSet) shows(table string, columns ...string) bool {
+func (p *dataSet) shows(table string, columns ...string) bool {
 	_, parts := p.sizeOf(table)
 	return parts > 0 && !slices.ContainsFunc(columns,
 		func(column string) bool { return !p.Selection.shows(table, column) })

@@ -31,16 +31,16 @@ const TakenAsItIs = "what hosts answered and list, the words of its makers, how 
 func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
 	p := &publisher{
 		Config: Config{In: d.in, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
-		ctx:    ctx, DataSet: DataSet{Out: d.in, Published: d.runs},
+		ctx:    ctx, dataSet: dataSet{Out: d.in, Published: d.runs},
 	}
 	var err error
-	if p.Selection, err = Select(d.runs, nil, d.HostsHashed); err == nil {
-		err = p.Metadata.Complete(d.runs, p.Selection)
+	if p.Selection, err = choose(d.runs, nil, d.HostsHashed); err == nil {
+		err = p.Metadata.complete(d.runs, p.Selection)
 	}
 	if err != nil {
-		return nil, Unreadable(ProvenanceName, err)
+		return nil, unreadable(provenanceName, err)
 	}
-	p.Provenance = ProvenanceOf(p.Metadata, d.ToolVersion, p.Selection)
+	p.Provenance = provenanceOf(p.Metadata, d.ToolVersion, p.Selection)
 	p.Provenance.Build = d.Build
 	b := &rebuilding{p: p, set: d, written: make(map[string]bool)}
 	for _, step := range []func() error{b.manifests, b.comparisons, b.descriptions} {
@@ -70,11 +70,11 @@ func (b *rebuilding) differs(name, format string, args ...any) {
 }
 
 // file returns a file of the data set.
-func (b *rebuilding) file(name string) (File, bool) {
+func (b *rebuilding) file(name string) (dataFile, bool) {
 	at, ok := slices.BinarySearchFunc(b.set.files, name,
-		func(f File, name string) int { return strings.Compare(f.Name, name) })
+		func(f dataFile, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
-		return File{}, false
+		return dataFile{}, false
 	}
 	return b.set.files[at], true
 }
@@ -87,7 +87,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 		b.differs(name, "is missing")
 		return nil
 	}
-	if f.SHA256 == Digest(want) {
+	if f.SHA256 == digestOf(want) {
 		return nil
 	}
 	got, err := readDescription(b.set.in, name)
@@ -102,8 +102,8 @@ func (b *rebuilding) compare(name string, want []byte) error {
 // other, and with the tables.
 func (b *rebuilding) manifests() error {
 	for i, m := range b.set.runs {
-		said := b.set.Provenance.Runs[i]
-		about := b.p.Provenance.Add(b.p.Selection, m, func(name string, in journal.Input) []byte {
+		said := b.set.provenance.Runs[i]
+		about := b.p.Provenance.add(b.p.Selection, m, func(name string, in journal.Input) []byte {
 			f, ok := b.file(name)
 			if !ok {
 				return nil
@@ -124,7 +124,7 @@ func (b *rebuilding) manifests() error {
 		}) {
 			about.TablesLeftOut = said.TablesLeftOut
 		}
-		text, err := journal.ManifestFile(b.p.Out, about.Manifest(m, b.p.Selection))
+		text, err := journal.ManifestFile(b.p.Out, about.manifest(m, b.p.Selection))
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (b *rebuilding) manifests() error {
 // row for each, or counts them.
 func (b *rebuilding) targets(m *journal.Manifest) error {
 	var has int64
-	table := CountingTable(m, "")
+	table := countingTable(m, "")
 	switch table {
 	case "fetches":
 		for _, part := range m.PartsOf(table) {
@@ -154,7 +154,7 @@ func (b *rebuilding) targets(m *journal.Manifest) error {
 	case "summary":
 		counts, err := summary.Read(b.p.ctx, b.set.in, m)
 		if err != nil {
-			return Unreadable(layout.RunFile(m.Run, layout.ManifestName), err)
+			return unreadable(layout.RunFile(m.Run, layout.ManifestName), err)
 		}
 		for _, c := range counts.List() {
 			if c.Metric == "targets" {
@@ -191,9 +191,9 @@ func (b *rebuilding) comparisons() error {
 
 // descriptions compares the files that follow from the tables and from those before.
 func (b *rebuilding) descriptions() error {
-	documents, err := b.p.Documents(b.p.ctx)
+	documents, err := b.p.documents(b.p.ctx)
 	if part, ok := errors.AsType[*rowio.PartError](err); ok {
-		return Unreadable(part.Path, err)
+		return unreadable(part.Path, err)
 	}
 	if err != nil {
 		return err
@@ -208,13 +208,13 @@ func (b *rebuilding) descriptions() error {
 			b.p.Files = append(b.p.Files, f)
 		}
 	}
-	for _, d := range b.p.Catalogues() {
+	for _, d := range b.p.catalogues() {
 		if err := b.compare(d.Name, d.Text); err != nil {
 			return err
 		}
 	}
 	if want := checksums(slices.Clone(b.set.files)); !bytes.Equal(b.set.sums, want) {
-		b.differs(ChecksumsName, "%s", firstDifference(b.set.sums, want))
+		b.differs(checksumsName, "%s", firstDifference(b.set.sums, want))
 	}
 	return nil
 }

@@ -64,61 +64,67 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		want  []string // files, or what is damaged
 	}{
 		"targets in the provenance": {func(t *testing.T, folder string) {
-			edit(t, folder, ProvenanceName, replacing(`"targets": 6`, `"targets": 999`))
-		}, []string{ProvenanceName}},
+			edit(t, folder, provenanceName, replacing(`"targets": 6`, `"targets": 999`))
+		}, []string{provenanceName}},
 		"targets in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, DatasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
-		}, []string{DatasheetName}},
+			edit(t, folder, datasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
+		}, []string{datasheetName}},
 		"targets everywhere": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"targets": 6`, `"targets": 999`)(text)) })
-			edit(t, folder, ProvenanceName, func(text string) string {
+			edit(t, folder, provenanceName, func(text string) string {
 				at := strings.LastIndex(text, `"targets": 6`)
 				return text[:at] + replacing(`"targets": 6`, `"targets": 999`)(text[at:])
 			})
-			edit(t, folder, DatasheetName, func(text string) string {
+			edit(t, folder, datasheetName, func(text string) string {
 				at := strings.LastIndex(text, "of 6 hosts")
 				return text[:at] + replacing("of 6 hosts", "of 999 hosts")(text[at:])
 			})
 		}, []string{manifest}},
 		"a count in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, DatasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
-		}, []string{DatasheetName}},
+			edit(t, folder, datasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
+		}, []string{datasheetName}},
 		"a statement in views.sql": {func(t *testing.T, folder string) {
-			edit(t, folder, ViewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
-		}, []string{ViewsName}},
+			edit(t, folder, viewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
+		}, []string{viewsName}},
 		"a statement in a query": {func(t *testing.T, folder string) {
-			edit(t, folder, FiguresName, func(text string) string { return "INSTALL httpfs;\n" + text })
-		}, []string{FiguresName}},
+			edit(t, folder, figuresName, func(text string) string { return "INSTALL httpfs;\n" + text })
+		}, []string{figuresName}},
 		"a query more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "queries", "more.sql"), []byte("COPY fetches TO 'x.csv';\n"), 0o666))
 		}, []string{"queries/more.sql"}},
-		"a query less":     {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, FiguresName))) }, []string{CroissantName, FiguresName}},
-		"another citation": {func(t *testing.T, folder string) { edit(t, folder, CitationName, replacing("Jane", "Joan")) }, []string{CitationName}},
+		"a query less": {func(t *testing.T, folder string) {
+			must(t, os.Remove(filepath.Join(folder, figuresName)))
+		}, []string{croissantName, figuresName}},
+		"another citation": {func(t *testing.T, folder string) {
+			edit(t, folder, citationName, replacing("Jane", "Joan"))
+		}, []string{citationName}},
 		"another DOI": {func(t *testing.T, folder string) {
-			edit(t, folder, CitationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
-		}, []string{CitationName}},
-		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, ProvenanceName, replacing("Jane", "Joan")) },
-			[]string{CitationName, DatasheetName, ReadmeName, CroissantName, PackageName}},
+			edit(t, folder, citationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
+		}, []string{citationName}},
+		"another creator in the provenance alone": {func(t *testing.T, folder string) {
+			edit(t, folder, provenanceName, replacing("Jane", "Joan"))
+		},
+			[]string{citationName, datasheetName, readmeName, croissantName, packageName}},
 		"a meaning in croissant.json": {func(t *testing.T, folder string) {
-			edit(t, folder, CroissantName, replacing("One row per target", "One row per visitor"))
-		}, []string{CroissantName}},
+			edit(t, folder, croissantName, replacing("One row per target", "One row per visitor"))
+		}, []string{croissantName}},
 		"another licence in datapackage.json": {func(t *testing.T, folder string) {
-			edit(t, folder, PackageName, replacing("CC-BY-4.0", "CC0-1.0"))
-		}, []string{PackageName}},
+			edit(t, folder, packageName, replacing("CC-BY-4.0", "CC0-1.0"))
+		}, []string{packageName}},
 		"a profile in the provenance": {func(t *testing.T, folder string) {
-			edit(t, folder, ProvenanceName, replacing("512000", "512001"))
-		}, []string{ProvenanceName}},
+			edit(t, folder, provenanceName, replacing("512000", "512001"))
+		}, []string{provenanceName}},
 		"another tool in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string {
 				return sealed(replacing(`"tool_version": "v0"`, `"tool_version": "v9"`)(text))
 			})
-		}, []string{"_runs/r/against/q.json", ProvenanceName, DatasheetName}},
+		}, []string{"_runs/r/against/q.json", provenanceName, datasheetName}},
 		"a word more in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing("{", "{\n \"note\": \"\",")(text)) })
 		}, []string{"_runs/r/against/q.json", manifest}},
 		"a table that is said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, ProvenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
-		}, []string{ProvenanceName}},
+			edit(t, folder, provenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
+		}, []string{provenanceName}},
 		"other agents":      {inBoth("agents.yaml", replacing("GPTBot", "GPTBob")), []string{"_runs/q/agents.yaml", "_runs/r/agents.yaml"}},
 		"other URL samples": {inBoth("urls.txt", func(text string) string { return text + "/x\n" }), []string{"_runs/q/urls.txt", "_runs/r/urls.txt"}},
 		"a word more in a comparison": {func(t *testing.T, folder string) {
@@ -135,10 +141,10 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(folder, "changes", "run=r", "against=p", "part-0000000000.parquet"), nil, 0o666))
 		}, []string{"changes/run=r/against=p/part-0000000000.parquet is not of the data set"}},
 		"no creator": {func(t *testing.T, folder string) {
-			edit(t, folder, ProvenanceName, replacing("Doe, Jane", ""))
+			edit(t, folder, provenanceName, replacing("Doe, Jane", ""))
 		}, []string{"provenance.json is damaged: the words of the data set: no creator"}},
 		"columns that are said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, ProvenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
+			edit(t, folder, provenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
 		}, []string{"provenance.json is damaged: the columns"}},
 		"more rows in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"rows": 12`, `"rows": 99`)(text)) })
@@ -150,7 +156,9 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			was, err := os.ReadFile(name)
 			must(t, err)
 			must(t, os.WriteFile(name, text, 0o666))
-			edit(t, folder, manifest, func(text string) string { return sealed(replacing(Digest(was), fileDigest(t, name))(text)) })
+			edit(t, folder, manifest, func(text string) string {
+				return sealed(replacing(digestOf(was), fileDigest(t, name))(text))
+			})
 		}, []string{"verdicts/run=r/part-0000000000.parquet is damaged: its metadata do not say that robocensus.run is r"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +190,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 	t.Run("checksums in another order", func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "set")
 		must(t, os.CopyFS(folder, good))
-		edit(t, folder, ChecksumsName, func(text string) string {
+		edit(t, folder, checksumsName, func(text string) string {
 			lines := strings.SplitAfter(text, "\n")
 			lines[0], lines[1] = lines[1], lines[0]
 			return strings.Join(lines, "")
@@ -191,7 +199,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		must(t, err)
 		found, err := d.Rebuild(t.Context())
 		must(t, err)
-		if len(found) != 1 || found[0].Name != ChecksumsName {
+		if len(found) != 1 || found[0].Name != checksumsName {
 			t.Errorf("%v", found)
 		}
 	})
@@ -201,22 +209,22 @@ func fileDigest(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	must(t, err)
-	return Digest(text)
+	return digestOf(text)
 }
 
 // Where a run has no fetches, its counters have its targets.
 func TestTargetsOfCounters_NoRace(t *testing.T) {
 	folder := aSet(t, func(c *Config) { c.Runs, c.Without = c.Runs[1:], []string{"fetches"} })
-	for _, name := range []string{"_runs/r/manifest.json", ProvenanceName} {
+	for _, name := range []string{"_runs/r/manifest.json", provenanceName} {
 		edit(t, folder, name, func(text string) string {
-			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != ProvenanceName {
+			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != provenanceName {
 				text = sealed(text)
 			}
 			return text
 		})
 	}
 	for _, rest := range []string{" is", ": they are unread"} {
-		edit(t, folder, DatasheetName, replacing("of 6 hosts"+rest, "of 999 hosts"+rest))
+		edit(t, folder, datasheetName, replacing("of 6 hosts"+rest, "of 999 hosts"+rest))
 	}
 	seal(t, folder)
 	d, err := Check(t.Context(), sinktest.Open(t, folder))
@@ -247,9 +255,9 @@ func TestFirstDifference(t *testing.T) {
 
 // The words of a data set are in its provenance.
 func TestWordsAreRecorded_NoRace(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(aSet(t, nil), ProvenanceName))
+	text, err := os.ReadFile(filepath.Join(aSet(t, nil), provenanceName))
 	must(t, err)
-	var p Provenance
+	var p provenance
 	must(t, json.Unmarshal(text, &p))
 	want := Metadata{
 		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},

@@ -30,7 +30,7 @@ type rewriting struct {
 // rewriterOf returns how to rewrite the parts of a table, nil to copy them. With shorten,
 // names of archives do not say where they are on this machine. A part that is older than
 // some columns gets them, without values.
-func rewriterOf(s Selection, table string, shorten, older bool) *rewriting {
+func rewriterOf(s selection, table string, shorten, older bool) *rewriting {
 	row := schema.Describe(table).Row()
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
@@ -44,9 +44,9 @@ func rewriterOf(s Selection, table string, shorten, older bool) *rewriting {
 		for i, path := range r.schema.Columns() {
 			switch {
 			case shorten && path[0] == archiveColumn:
-				r.change[i] = ArchiveName
+				r.change[i] = archiveName
 			case !s.Hash:
-			case len(path) == 1 && slices.Contains(HashedColumns, path[0]):
+			case len(path) == 1 && slices.Contains(hashedColumns, path[0]):
 				r.change[i] = hash
 			case table == "verdicts" && path[0] == "url":
 				r.change[i] = hashAbsolute
@@ -71,7 +71,7 @@ func isOlder(part *rowio.File, table string) bool {
 }
 
 // namesMachine reports whether a part has names of archives to shorten.
-func namesMachine(ctx context.Context, s Selection, in store.Store, part journal.Part) (yes bool, err error) {
+func namesMachine(ctx context.Context, s selection, in store.Store, part journal.Part) (yes bool, err error) {
 	if part.Table != "fetches" || slices.Contains(s.Without[part.Table], archiveColumn) {
 		return false, nil
 	}
@@ -81,7 +81,7 @@ func namesMachine(ctx context.Context, s Selection, in store.Store, part journal
 		for i := range batch {
 			if name := schema.OrZero(batch[i].WARCFile); name != last {
 				last = name
-				yes = yes || ArchiveName(name) != name
+				yes = yes || archiveName(name) != name
 			}
 		}
 		return nil

@@ -50,7 +50,7 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	}
 	part := &rowio.PartFile{File: file, Raw: in}
 	var out bytes.Buffer
-	if err := rewriterOf(Selection{}, "fetches", false, true).write(t.Context(), &out, part, info.Size()); err != nil {
+	if err := rewriterOf(selection{}, "fetches", false, true).write(t.Context(), &out, part, info.Size()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -88,7 +88,7 @@ func TestRowsThatAreAnnounced(t *testing.T) {
 		file, err := rowio.Open(in, int64(len(content)))
 		must(t, err)
 		part := &rowio.PartFile{File: file, Raw: in}
-		err = rewriterOf(Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, part, int64(len(content)))
+		err = rewriterOf(selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, part, int64(len(content)))
 		if (err == nil) != (announced == 2) {
 			t.Errorf("of two rows %d are announced: %v", announced, err)
 		}

@@ -158,7 +158,7 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	err := r.read(ctx, side, part)
 	if err != nil {
 		if side == 0 {
-			err = Unreadable(part.Path, err)
+			err = unreadable(part.Path, err)
 		}
 		return err
 	}

@@ -144,7 +144,7 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
 			one, other := t.TempDir(), t.TempDir()
 			a, b := aRun(t, one, "r", plant("")), aRun(t, other, "r", plant(metric))
-			p := new(Provenance)
+			p := new(provenance)
 			if without != "" {
 				p.Without, a.Without = []string{without}, []string{without}
 			}
@@ -285,7 +285,7 @@ func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 		}
 		copy(content[begin:], footer)
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = Digest(content)
+		p.SHA256 = digestOf(content)
 	}
 	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "column seq: has values that its statistics exclude") {
@@ -318,7 +318,7 @@ func TestTwins_NoRace(t *testing.T) {
 		content := bytes.Clone(good)
 		content[i] ^= 1
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = Digest(content)
+		p.SHA256 = digestOf(content)
 		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same && err == nil {
 			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
 				t.Errorf("with another byte at %d of %d they are twins", i, len(good))

@@ -81,7 +81,7 @@ func (s *sample) read(ctx context.Context, segment int) (*sampledHosts, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, Unreadable(part.Path, err)
+			return nil, unreadable(part.Path, err)
 		}
 	}
 	slices.Sort(sampled)

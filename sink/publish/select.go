@@ -15,8 +15,8 @@ import (
 // ErrSelection reports a table or a column that cannot be left out.
 var ErrSelection = errors.New("cannot be left out")
 
-// Selection says which tables and columns are published.
-type Selection struct {
+// selection says which tables and columns are published.
+type selection struct {
 	tables  []string            // in the order of the dictionary
 	Without map[string][]string // columns that a table lacks
 	Hash    bool
@@ -37,9 +37,9 @@ func ColumnNames() (names []string) {
 	return names
 }
 
-// Select applies the settings to the tables of the runs.
-func Select(runs []*journal.Manifest, without []string, hash bool) (Selection, error) {
-	s := Selection{Without: make(map[string][]string), Hash: hash}
+// choose applies the settings to the tables of the runs.
+func choose(runs []*journal.Manifest, without []string, hash bool) (selection, error) {
+	s := selection{Without: make(map[string][]string), Hash: hash}
 	var gone []string
 	for _, name := range without {
 		table, column, ok := strings.Cut(name, ".")
@@ -90,30 +90,30 @@ func Select(runs []*journal.Manifest, without []string, hash bool) (Selection, e
 	return s, nil
 }
 
-func (s Selection) leaveOut(table, column string) {
+func (s selection) leaveOut(table, column string) {
 	if !slices.Contains(s.Without[table], column) {
 		s.Without[table] = append(s.Without[table], column)
 	}
 }
 
-func (s Selection) Has(table string) bool { return slices.Contains(s.tables, table) }
+func (s selection) has(table string) bool { return slices.Contains(s.tables, table) }
 
 // shows reports whether a column is published.
-func (s Selection) shows(table, column string) bool {
-	return s.Has(table) && !slices.Contains(s.Without[table], column)
+func (s selection) shows(table, column string) bool {
+	return s.has(table) && !slices.Contains(s.Without[table], column)
 }
 
 // description says what the tables are about.
-func (s Selection) description() string {
+func (s selection) description() string {
 	var says []string
 	file := "the robots.txt of each host"
-	if s.Has("fetches") {
+	if s.has("fetches") {
 		says, file = append(says, "what "+file+" answered"), "it"
 	}
 	if slices.ContainsFunc(s.tables, func(table string) bool { return schema.Describe(table).Contents }) {
 		says = append(says, "what "+file+" contains")
 	}
-	if s.Has("policies") || s.Has("verdicts") {
+	if s.has("policies") || s.has("verdicts") {
 		says = append(says, "what each agent may fetch")
 	}
 	text := "figures of a census of crawl policies"
@@ -129,10 +129,10 @@ func (s Selection) description() string {
 }
 
 // columns returns the columns of a table that are published.
-func (s Selection) columns(table string) (docs []sink.ColumnDoc) {
+func (s selection) columns(table string) (docs []sink.ColumnDoc) {
 	for _, d := range sink.Dictionary() {
 		if d.Table == table && !slices.Contains(s.Without[table], d.Column) {
-			if s.Hash && slices.Contains(HashedColumns, d.Column) {
+			if s.Hash && slices.Contains(hashedColumns, d.Column) {
 				d.Meaning += " Published as the first 32 hexadecimal digits of its SHA-256."
 			}
 			docs = append(docs, d)
@@ -141,8 +141,8 @@ func (s Selection) columns(table string) (docs []sink.ColumnDoc) {
 	return docs
 }
 
-// Names returns the columns that are left out of published tables, as table.column.
-func (s Selection) Names() (names []string) {
+// names returns the columns that are left out of published tables, as table.column.
+func (s selection) names() (names []string) {
 	for _, table := range s.tables {
 		for _, column := range s.Without[table] {
 			names = append(names, table+"."+column)
@@ -152,9 +152,9 @@ func (s Selection) Names() (names []string) {
 }
 
 // gone returns the tables, and columns of tables, that a query cannot use.
-func (s Selection) gone(runs []*journal.Manifest) map[string]bool {
+func (s selection) gone(runs []*journal.Manifest) map[string]bool {
 	gone := make(map[string]bool)
-	for _, name := range s.Names() {
+	for _, name := range s.names() {
 		gone[name] = true
 	}
 	last := runs[0] // whose tables the views show
@@ -171,6 +171,6 @@ func (s Selection) gone(runs []*journal.Manifest) map[string]bool {
 	return gone
 }
 
-// HashedColumns are the columns with names of hosts that are published as hashes. Of the
+// hashedColumns are the columns with names of hosts that are published as hashes. Of the
 // column url of verdicts only the absolute URLs are.
-var HashedColumns = []string{"host", "registered_domain"}
+var hashedColumns = []string{"host", "registered_domain"}

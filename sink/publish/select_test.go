@@ -14,7 +14,7 @@ import (
 // With hashes for hosts, no text that a host wrote is published: it may name any host. A
 // test of package verify asks of each column whether it holds such text.
 func TestHashesLeaveOutForeignText(t *testing.T) {
-	s, err := Select([]*journal.Manifest{{Plan: journal.Plan{Tables: schema.TableNames}}}, nil, true)
+	s, err := choose([]*journal.Manifest{{Plan: journal.Plan{Tables: schema.TableNames}}}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestQueriesAreOfTheLatestRun(t *testing.T) {
 		{"of one day, the second lacks it", []*journal.Manifest{run("a", 1, all...), run("b", 1, without...)}, true},
 		{"of one day, in the other order", []*journal.Manifest{run("b", 1, without...), run("a", 1, all...)}, true},
 	} {
-		if gone := (Selection{}).gone(row.runs); gone["verdicts"] != row.gone || gone["fetches"] {
+		if gone := (selection{}).gone(row.runs); gone["verdicts"] != row.gone || gone["fetches"] {
 			t.Errorf("%s: gone are %v", row.name, gone)
 		}
 	}
@@ -57,11 +57,12 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 		"fetches.rank": true, "verdicts": true, "verdicts.url": true, "bodies.body": true, "summary": true,
 		"summary.key": false, "summary.stratum": false, "fetches.seq": false, "policies.agent": false, "bodies.content_digest": false, "nothing": false, "fetches.nothing": false,
 	} {
-		if _, err := Select([]*journal.Manifest{run}, []string{name}, false); (err == nil) != ok || err != nil && !errors.Is(err, ErrSelection) {
+		_, err := choose([]*journal.Manifest{run}, []string{name}, false)
+		if (err == nil) != ok || err != nil && !errors.Is(err, ErrSelection) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
-	if _, err := Select([]*journal.Manifest{run}, run.Tables, false); !errors.Is(err, ErrSelection) {
+	if _, err := choose([]*journal.Manifest{run}, run.Tables, false); !errors.Is(err, ErrSelection) {
 		t.Errorf("without any table: %v", err)
 	}
 }

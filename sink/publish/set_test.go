@@ -47,7 +47,8 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
 		Inputs: []journal.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
-			{Role: "agents", Path: "built-in agents.yaml", SHA256: Digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: Digest(configs.URLs)},
+			{Role: "agents", Path: "built-in agents.yaml", SHA256: digestOf(configs.Agents)},
+			{Role: "urls", Path: "built-in urls.txt", SHA256: digestOf(configs.URLs)},
 		},
 	})
 	must(t, err)
@@ -143,14 +144,14 @@ func edit(t *testing.T, folder, name string, change func(string) string) {
 // its files, and its checksums.
 func seal(t *testing.T, folder string) {
 	t.Helper()
-	catalogues := map[string]string{CroissantName: "", PackageName: ""}
+	catalogues := map[string]string{croissantName: "", packageName: ""}
 	for name := range catalogues {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		must(t, err)
 		catalogues[name] = string(text)
 	}
 	old := make(map[string]string)
-	sums, err := os.ReadFile(filepath.Join(folder, ChecksumsName))
+	sums, err := os.ReadFile(filepath.Join(folder, checksumsName))
 	must(t, err)
 	for line := range strings.Lines(string(sums)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -162,8 +163,8 @@ func seal(t *testing.T, folder string) {
 		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 		must(t, err)
 		for catalogue, content := range catalogues {
-			if old[name] != "" && old[name] != Digest(text) && name != catalogue {
-				content = strings.ReplaceAll(content, old[name], Digest(text))
+			if old[name] != "" && old[name] != digestOf(text) && name != catalogue {
+				content = strings.ReplaceAll(content, old[name], digestOf(text))
 				size := regexp.MustCompile(`"contentSize": "\d+ B"(,\s+"contentUrl": "` + regexp.QuoteMeta(name) + `")`)
 				catalogues[catalogue] = size.ReplaceAllString(content, fmt.Sprintf(`"contentSize": "%d B"$1`, len(text)))
 			}
@@ -174,13 +175,13 @@ func seal(t *testing.T, folder string) {
 	}
 	var out strings.Builder
 	for _, name := range names {
-		if name != ChecksumsName {
+		if name != checksumsName {
 			text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 			must(t, err)
-			fmt.Fprintf(&out, "%s  %s\n", Digest(text), name)
+			fmt.Fprintf(&out, "%s  %s\n", digestOf(text), name)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(folder, ChecksumsName), []byte(out.String()), 0o666))
+	must(t, os.WriteFile(filepath.Join(folder, checksumsName), []byte(out.String()), 0o666))
 }
 
 // sealed makes the digest at the end of a manifest or record anew.

@@ -27,9 +27,9 @@ type Beside struct {
 	lock   *flock.Flock // nil where there are no locks
 }
 
-// FileBeside creates an empty file for a path, which need not be in an output folder. It
+// fileBeside creates an empty file for a path, which need not be in an output folder. It
 // replaces what the path leads to through links.
-func FileBeside(path string) (*Beside, error) {
+func fileBeside(path string) (*Beside, error) {
 	to, err := Follow(path)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func WriteNewFile(path string, write func(io.Writer) error) (d Digest, won bool,
 // folder is missing, or may not be written, or has no hard links. It makes a file of
 // another name there, and removes it.
 func CheckNewFile(path string) error {
-	b, err := FileBeside(path)
+	b, err := fileBeside(path)
 	if err != nil {
 		return err
 	}
@@ -95,12 +95,12 @@ func SyncFile(path string) error {
 
 // filledBeside creates a file for a path and fills it. The caller publishes or discards it.
 func filledBeside(path string, write func(io.Writer) error) (*Beside, Digest, error) {
-	b, err := FileBeside(path)
+	b, err := fileBeside(path)
 	if err != nil {
 		return nil, Digest{}, err
 	}
 	f, err := os.OpenFile(b.Path, os.O_WRONLY, 0)
-	measure := NewMeasure()
+	measure := newMeasure()
 	if err == nil {
 		err = cmp.Or(write(io.MultiWriter(f, measure)), f.Close())
 	}
@@ -111,7 +111,7 @@ func filledBeside(path string, write func(io.Writer) error) (*Beside, Digest, er
 	return b, measure.Digest(), nil
 }
 
-// FolderBeside creates an empty folder for a path, like [FileBeside]. A folder at the path
+// FolderBeside creates an empty folder for a path, like fileBeside. A folder at the path
 // must be empty, and stays: it may be a mount point, or in a folder where we may not write.
 // Then the temporary folder is in it, and last is the name that is moved last.
 func FolderBeside(path, last string) (*Beside, error) {

@@ -19,7 +19,7 @@ import (
 // a living process, of another name, or of no process of ours, stays.
 func TestBesideRemovesWhatIsLeft(t *testing.T) {
 	dir := t.TempDir()
-	living, err := FileBeside(filepath.Join(dir, "page"))
+	living, err := fileBeside(filepath.Join(dir, "page"))
 	must(t, err)
 	left := []string{".page.ABCDEFGH.tmp", ".page.22222222.tmp/fetches", ".page.ABCDEFG1.tmp", ".page.ABCDEFGH.txt", ".page.ABCDEFGHI.tmp", ".pages.ABCDEFGH.tmp", "page.ABCDEFGH.tmp", ".page"}
 	for _, name := range left {
@@ -31,7 +31,7 @@ func TestBesideRemovesWhatIsLeft(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	must(t, os.Symlink(dir, filepath.Join(dir, ".page.LINKLINK.tmp")))
-	again, err := FileBeside(filepath.Join(dir, "page"))
+	again, err := fileBeside(filepath.Join(dir, "page"))
 	must(t, err)
 	want := append([]string{".page.LINKLINK.tmp", filepath.Base(living.Path), filepath.Base(again.Path)}, left[2:]...)
 	slices.Sort(want)
@@ -145,7 +145,7 @@ func TestFileBesideIsSynced(t *testing.T) {
 	var synced []string
 	syncFolder = func(path string) error { synced = append(synced, path); return real(path) }
 	path := filepath.Join(t.TempDir(), "page")
-	b, err := FileBeside(path)
+	b, err := fileBeside(path)
 	must(t, err)
 	tmp := b.Path
 	must(t, b.Publish())

@@ -13,7 +13,7 @@ import (
 // File is a file that is written sequentially.
 type File struct {
 	file    *os.File
-	measure *Measure
+	measure *measure
 	path    string // for messages
 	target
 }
@@ -26,7 +26,7 @@ type target interface {
 }
 
 func newFile(f *os.File, path string, t target) *File {
-	return &File{file: f, measure: NewMeasure(), path: path, target: t}
+	return &File{file: f, measure: newMeasure(), path: path, target: t}
 }
 
 // Digest identifies a file's contents by length and SHA-256.

@@ -15,26 +15,26 @@ import (
 // ErrOtherBytes reports that a file differs from what was written.
 var ErrOtherBytes = errors.New("does not have the bytes that were written")
 
-// Measure is a writer that digests what is written to it.
-type Measure struct {
+// measure is a writer that digests what is written to it.
+type measure struct {
 	sum   hash.Hash
 	bytes int64
 }
 
-// NewMeasure returns a measure of nothing yet.
-func NewMeasure() *Measure { return &Measure{sum: sha256.New()} }
+// newMeasure returns a measure of nothing yet.
+func newMeasure() *measure { return &measure{sum: sha256.New()} }
 
-func (m *Measure) Write(p []byte) (int, error) {
+func (m *measure) Write(p []byte) (int, error) {
 	m.bytes += int64(len(p))
 	return m.sum.Write(p)
 }
 
 // Digest returns the digest of what was written so far.
-func (m *Measure) Digest() Digest { return Digest{m.bytes, hex.EncodeToString(m.sum.Sum(nil))} }
+func (m *measure) Digest() Digest { return Digest{m.bytes, hex.EncodeToString(m.sum.Sum(nil))} }
 
 // digestOf reads a file and returns its digest.
 func digestOf(ctx context.Context, f *os.File) (Digest, error) {
-	m := NewMeasure()
+	m := newMeasure()
 	_, err := io.Copy(m, While(ctx, f))
 	return m.Digest(), err
 }

@@ -67,9 +67,9 @@ func IsOtherFile(state string) bool {
 	return slices.Contains(otherFiles, state) || state == RelationNames[robots.RelationUndecided]
 }
 
-// TurnsAway reports whether an answer, or what a page gave, turns an identity away for certain:
+// turnsAway reports whether an answer, or what a page gave, turns an identity away for certain:
 // what looks like an outage may be one.
-func TurnsAway(state string) bool {
+func turnsAway(state string) bool {
 	return slices.Contains(answersAway, state) || slices.Contains(pagesAway, state)
 }
 
@@ -91,7 +91,7 @@ const (
 
 // TurnOf returns what a change means.
 func TurnOf(before, after string) Turn {
-	switch was, is := TurnsAway(before), TurnsAway(after); {
+	switch was, is := turnsAway(before), turnsAway(after); {
 	case !IsCertain(before), !IsCertain(after):
 		return TurnUndecided
 	case is && !was:

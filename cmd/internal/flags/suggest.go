@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Nearest returns the name that is most similar to name, "" for none. It allows one
+// nearest returns the name that is most similar to name, "" for none. It allows one
 // slip, two from eight letters on and so forth, and at most a third of the letters.
 // Case does not matter.
-func Nearest(name string, names []string) string {
+func nearest(name string, names []string) string {
 	if len(name) > 100 {
 		return ""
 	}
@@ -22,10 +22,10 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// Suggest returns " (did you mean …?)" with the name that [Nearest] finds, "" for
+// Suggest returns " (did you mean …?)" with the name that nearest finds, "" for
 // none.
 func Suggest(name string, names []string) string {
-	if other := Nearest(name, names); other != "" {
+	if other := nearest(name, names); other != "" {
 		return fmt.Sprintf(" (did you mean %s?)", other)
 	}
 	return ""

@@ -8,7 +8,7 @@ func TestNearest(t *testing.T) {
 		"GTPBot": "GPTBot", "gptbot": "GPTBot", "googel": "google", "google-2018": "google-2019", "verdict": "verdicts", "verdcits": "verdicts",
 		"ot": "", "s": "", "": "", "foo": "", "rulse": "", "policies": "",
 	} {
-		if got := Nearest(name, names); got != want {
+		if got := nearest(name, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", name, got, want)
 		}
 	}

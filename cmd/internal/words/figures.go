@@ -34,9 +34,9 @@ func ShareOf(n, of int64, base string) string {
 	return Percent(n, of) + " of " + base
 }
 
-// Arrow formats the shares of two runs, such as "20.5 → 26.8%". Of fewer than [Few] it
+// arrow formats the shares of two runs, such as "20.5 → 26.8%". Of fewer than [Few] it
 // is "2 of 3 → 1 of 4".
-func Arrow(before, ofBefore, after, ofAfter int64) string {
+func arrow(before, ofBefore, after, ofAfter int64) string {
 	return FromTo(Percent(before, ofBefore), Percent(after, ofAfter))
 }
 

@@ -56,8 +56,8 @@ var PaperSays = Vocabulary{
 	"unknown":  "says what is not known",
 }
 
-// Answered has words for how a host answers an identity, before and after a change.
-var Answered = Vocabulary{
+// answered has words for how a host answers an identity, before and after a change.
+var answered = Vocabulary{
 	"alike":        "as we are answered",
 	"stricter":     "a stricter file",
 	"looser":       "a looser file",

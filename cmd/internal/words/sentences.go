@@ -42,7 +42,7 @@ func AgreeOf(n, of int64, one, many string) string {
 // ArrowOf formats the shares of a base in two runs, such as "20.5 → 26.8% of hosts" or, of
 // few, "3 of 4 → 3 of 4 hosts".
 func ArrowOf(before, ofBefore, after, ofAfter int64, base string) string {
-	text := Arrow(before, ofBefore, after, ofAfter)
+	text := arrow(before, ofBefore, after, ofAfter)
 	if 0 < ofAfter && ofAfter < Few {
 		if ofAfter == 1 {
 			base = one(base)

@@ -218,8 +218,8 @@ var KindMeans = Vocabulary{
 // ValuesOf has words for the values before and after a change, by its kind.
 var ValuesOf = map[string]Vocabulary{
 	"policy_class": Class, "group": Class, "outcome": Outcome, "host_new": Outcome, "host_gone": Outcome,
-	"reachability": Reason, "rules": Effect, "preference": Stance, "answer": Answered,
-	"page": PageTreatment, "document": Documented,
+	"reachability": Reason, "rules": effect, "preference": Stance, "answer": answered,
+	"page": PageTreatment, "document": documented,
 }
 
 // Value has words for a value before or after a change of a kind; known is false if there are
@@ -235,8 +235,8 @@ func Value(kind, value string) (text string, known bool) {
 	return text, known
 }
 
-// Effect has words for the effects of changed rules.
-var Effect = Vocabulary{
+// effect has words for the effects of changed rules.
+var effect = Vocabulary{
 	"closes":    "closes a part",
 	"opens":     "opens a part",
 	"both":      "closes a part, opens another",
@@ -304,8 +304,8 @@ var DocumentOutcome = Vocabulary{
 	"uncaptured":  "in no archive",
 }
 
-// Documented has words for whether a host has a document, before and after a change.
-var Documented = Vocabulary{
+// documented has words for whether a host has a document, before and after a change.
+var documented = Vocabulary{
 	"present": DocumentOutcome["present"], "absent": DocumentOutcome["absent"], "invalid": DocumentOutcome["invalid"],
 	"refused": DocumentOutcome["refused"], "other_text": "with another text",
 }

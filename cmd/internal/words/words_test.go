@@ -89,7 +89,8 @@ func TestPercent(t *testing.T) {
 func TestSharesInWords(t *testing.T) {
 	for want, got := range map[string]string{
 		"39.8% of hosts": ShareOf(398, 1000, "hosts"), "2 of 3 hosts": ShareOf(2, 3, "hosts"), "0% of hosts": ShareOf(0, 0, "hosts"),
-		"20.5 → 26.8%": Arrow(205, 1000, 268, 1000), "2 of 3 → 1 of 4": Arrow(2, 3, 1, 4), "2 of 3 → 50.0%": Arrow(2, 3, 5, 10), "50.0% → 1 of 3": Arrow(5, 10, 1, 3),
+		"20.5 → 26.8%": arrow(205, 1000, 268, 1000), "2 of 3 → 1 of 4": arrow(2, 3, 1, 4),
+		"2 of 3 → 50.0%": arrow(2, 3, 5, 10), "50.0% → 1 of 3": arrow(5, 10, 1, 3),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -55,7 +55,7 @@ func OpenList(ctx context.Context, path string) (*List, error) {
 
 // openListURL opens a list at a URL. It copies Parquet, which is not read in order.
 func openListURL(ctx context.Context, url string) (*List, error) {
-	in, _, err := OpenURL(ctx, url)
+	in, _, err := openURL(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func openListURL(ctx context.Context, url string) (*List, error) {
 		return &List{Name: remote.Name(url), Text: b, Close: in.Close}, nil
 	}
 	in.Close()
-	f, err := CopyURL(ctx, url)
+	f, err := copyURL(ctx, url)
 	if err != nil {
 		return nil, err
 	}

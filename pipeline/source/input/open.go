@@ -21,7 +21,7 @@ func Open(ctx context.Context, path string) (io.Reader, func(), error) {
 		return interruptible(ctx, os.Stdin), func() {}, nil
 	}
 	if remote.IsURL(path) {
-		in, _, err := OpenURL(ctx, path)
+		in, _, err := openURL(ctx, path)
 		if err != nil {
 			return nil, nil, err
 		}

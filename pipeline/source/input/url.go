@@ -35,8 +35,8 @@ func Unread(url string, err error) error {
 	return &userfile.Error{Path: url, Err: err}
 }
 
-// OpenURL opens an object to read it once, from its beginning.
-func OpenURL(ctx context.Context, url string) (in io.ReadSeekCloser, o *remote.Object, err error) {
+// openURL opens an object to read it once, from its beginning.
+func openURL(ctx context.Context, url string) (in io.ReadSeekCloser, o *remote.Object, err error) {
 	if o, err = remote.Open(ctx, url); err != nil {
 		return nil, nil, Unread(url, err)
 	}
@@ -71,8 +71,8 @@ func (u *unread) Close() error {
 	return u.object.Close()
 }
 
-// CopyURL copies an object to a temporary file.
-func CopyURL(ctx context.Context, url string) (*os.File, error) {
+// copyURL copies an object to a temporary file.
+func copyURL(ctx context.Context, url string) (*os.File, error) {
 	o, err := remote.Open(ctx, url)
 	if err != nil {
 		return nil, Unread(url, err)
