@@ -165,9 +165,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *re
 		deadline = began.Add(proxyTimeout)
 	}
 	for wait, waited := firstLocalWait, time.Duration(0); ; wait = min(2*wait, time.Second) {
-		bounded, cancel := context.WithDeadline(lease.ctx, deadline)
-		conn, err := c.dialer.DialContext(bounded, "tcp", to)
-		cancel()
+		conn, err := c.dialBefore(lease.ctx, deadline, to)
 		if err == nil {
 			a.times.Connect = since(began)
 			return conn, release, nil
@@ -197,6 +195,17 @@ const (
 	firstLocalWait = 20 * time.Millisecond
 	maxLocalWait   = time.Minute
 )
+
+// dialBefore dials until a deadline. That of the dialer is part of it: it would be a context and
+// a timer of its own.
+func (c *Client) dialBefore(ctx context.Context, deadline time.Time, to string) (net.Conn, error) {
+	if own := time.Now().Add(c.dialer.Timeout); own.Before(deadline) {
+		deadline = own
+	}
+	bounded, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	return c.dialer.DialContext(bounded, "tcp", to)
+}
 
 // hasRoute reports whether this machine could send to an address. Connecting a
 // UDP socket sends nothing.

@@ -163,9 +163,7 @@ func dataPort(named string) (uint16, *fetch.Failure) {
 }
 
 func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, *fetch.Failure) {
-	bounded, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	conn, err := c.dialer.DialContext(bounded, "tcp", to.String())
+	conn, err := c.dialBefore(ctx, deadline, to.String())
 	if err != nil {
 		fail := fetch.FailureOf(ctx, fetch.Connecting, err)
 		return nil, &fetch.Failure{Class: fail.Class, Err: fmt.Errorf("data connection: %w", fail.Err), Local: fail.Local}

@@ -24,7 +24,7 @@ type response struct {
 }
 
 func readResponse(r *bufio.Reader) (*response, error) {
-	var text []byte
+	text := make([]byte, 0, 512) // most headers are shorter
 	for end := -1; end < 0; {
 		line, err := r.ReadSlice('\n')
 		text = append(text, line...)
@@ -45,9 +45,15 @@ func readResponse(r *bufio.Reader) (*response, error) {
 		return resp, nil
 	}
 	resp.header = make(http.Header, len(resp.Fields))
-	for _, f := range resp.Fields {
+	values := make([]string, len(resp.Fields)) // most names have one
+	for i, f := range resp.Fields {
 		name := textproto.CanonicalMIMEHeaderKey(string(f.Name))
-		resp.header[name] = append(resp.header[name], string(f.Value))
+		values[i] = string(f.Value)
+		if more := resp.header[name]; more != nil {
+			resp.header[name] = append(more, values[i])
+			continue
+		}
+		resp.header[name] = values[i : i+1 : i+1]
 	}
 	if resp.HasBody() {
 		resp.Framing, resp.framing = resp.Head.Framing()
