@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // request is a line of an access log in the combined format, as Apache and nginx write it.
@@ -15,13 +16,16 @@ type request struct {
 }
 
 // combined is a line of an access log. Quotes within fields are escaped, and other bytes too.
-var combined = regexp.MustCompile(
-	`^\S+ \S+ .{1,256}? ?\[\d{1,2}/[A-Za-z]{3}/\d{4}:[^\]]{1,64}\] "((?:[^"\\]|\\.)*)" (\d{3}|-) (?:\d+|-)(?: "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)")?`)
+var combined = sync.OnceValue(func() *regexp.Regexp {
+	const quoted = `(?:[^"\\]|\\.)*`
+	return regexp.MustCompile(`^\S+ \S+ .{1,256}? ?\[\d{1,2}/[A-Za-z]{3}/\d{4}:[^\]]{1,64}\] ` +
+		`"(` + quoted + `)" (\d{3}|-) (?:\d+|-)(?: "` + quoted + `" "(` + quoted + `)")?`)
+})
 
 // requestOf reads a line. ok is false for a line that is none of the format; url is "" for
 // what is no request of HTTP, as of a scanner that speaks TLS.
 func requestOf(line string) (r request, ok bool) {
-	m := combined.FindStringSubmatch(line)
+	m := combined().FindStringSubmatch(line)
 	if m == nil {
 		return r, false
 	}

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"sync"
 
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -27,10 +28,11 @@ import (
 //go:embed page.tmpl.html
 var pageText string
 
-var pageTemplate = template.Must(
-	template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": Decimal,
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": Decimal,
 		"plotHeight": func() int { return plotTop + plotHeight + plotFoot },
 		"plotBase":   func() int { return plotTop + plotHeight }}).Parse(pageText))
+})
 
 // Page is a page of figures.
 type Page struct {
@@ -68,7 +70,7 @@ func (p *Page) Add(title string, figures ...*Figure) []*Figure {
 // Render returns the page as HTML.
 func (p *Page) Render() ([]byte, error) {
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, p); err != nil {
+	if err := pageTemplate().Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("draw the page: %w", err)
 	}
 	return visible.Lines(out.Bytes()), nil // of whatever the template shows as it is
