@@ -163,8 +163,8 @@ func (s *troubledServer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // upset gives the archives of a crawl their troubles: each breaks in the middle, and the
-// server is busy or refuses once, or oftener if there is time for it.
-func (s *troubledServer) upset(c int, files map[string][]byte, patient bool) {
+// server of one is busy or refuses, three times.
+func (s *troubledServer) upset(c int, files map[string][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := 0
@@ -177,10 +177,7 @@ func (s *troubledServer) upset(c int, files map[string][]byte, patient bool) {
 		switch k {
 		case 0:
 			busy := []trouble{{status: 429, after: "1"}, {status: 503, after: "0"}, {status: 403}}
-			list = append(list, busy[c%3])
-			if patient {
-				list = append(list, trouble{cut: len(content) / 7}, busy[(c+1)%3], busy[(c+1)%3])
-			}
+			list = append(list, busy[c%3], trouble{cut: len(content) / 7}, busy[(c+1)%3], busy[(c+1)%3])
 		case 1:
 			list = append(list, trouble{})
 		}
