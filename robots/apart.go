@@ -162,8 +162,8 @@ func onlyCloses(rules []statedRule, n int) bool {
 	})
 }
 
-// shortestApart returns the shortest plain path that rules of one reading match, and those of
-// another do not, or the other way round; see shortest.
+// shortestApart returns a plain path, mostly the shortest, that rules of one reading match and
+// those of another do not, or the other way round.
 func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, most int) (path []byte, whole bool,
 	work int) {
 	if most <= 0 {
@@ -175,7 +175,8 @@ func shortestApart(a *spoken, one []statedRule, b *spoken, two []statedRule, mos
 	if l.Full() || !l.Complete() || l.Work() >= most {
 		return nil, false, l.Work()
 	}
-	f := l.Search(automaton.Search{Most: most - l.Work(), Ways: [2]bool{true, true}, Either: true, Paths: PlainPaths})
+	f := l.Search(automaton.Search{Most: most - l.Work(), Ways: [2]bool{true, true}, Either: true, Any: true,
+		Paths: PlainPaths})
 	return f.First, f.Whole, f.Work + l.Work()
 }
 

@@ -20,7 +20,8 @@ func (r Relation) String() string {
 }
 
 // A Counterexample is a path on which two policies differ, with both verdicts.
-// [Compare] returns the shortest, and of these the first in byte order.
+// [Compare] returns the shortest, and of these the first in byte order; but any, if a profile
+// sorts queries, or if they differ on paths with dot segments alone.
 type Counterexample struct {
 	Path string
 	A, B Verdict

@@ -90,7 +90,7 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if !ok {
 		return RelationUndecided, p.work + l.Work()
 	}
-	how := automaton.Search{Most: most, Ways: p.ways}
+	how := automaton.Search{Most: most, Ways: p.ways, Any: true}
 	for way, found := range p.found {
 		how.Ways[way] = how.Ways[way] && !found
 	}
@@ -196,7 +196,7 @@ func differBySearch(a, b *Policy, most int, known shown) (d Difference, work int
 		return DifferenceUndecided, work
 	}
 	if known.agree == unknownLikeness {
-		path, whole, cost := shortestOf(a, b, l, most-work, automaton.PlainPaths)
+		path, whole, cost := anyOf(a, b, l, most-work, automaton.PlainPaths)
 		switch work += cost; {
 		case path != nil:
 			return Differs, work
@@ -207,7 +207,7 @@ func differBySearch(a, b *Policy, most int, known shown) (d Difference, work int
 	if known.needless {
 		return DifferInEscapes, work
 	}
-	path, whole, cost := shortestOf(a, b, l, most-work, automaton.AllPaths)
+	path, whole, cost := anyOf(a, b, l, most-work, automaton.AllPaths)
 	switch work += cost; {
 	case path != nil:
 		return DifferInEscapes, work
@@ -242,15 +242,16 @@ func shortest(a, b *Policy, most int, of automaton.Paths) (path []byte, whole bo
 	if work = l.Work(); !ok || work >= most {
 		return nil, false, work
 	}
-	path, whole, cost := shortestOf(a, b, l, most-work, of)
-	return path, whole, work + cost
+	f := find(a, b, l, automaton.Search{Most: most - work, Ways: ways(a, b), Either: true, Paths: of})
+	return f.First, f.Whole, work + f.Work
 }
 
-func shortestOf(a, b *Policy, l *automaton.Language, most int, of automaton.Paths) (path []byte, whole bool, work int) {
+// anyOf returns a path on which two policies differ, whose language is l.
+func anyOf(a, b *Policy, l *automaton.Language, most int, of automaton.Paths) (path []byte, whole bool, work int) {
 	if most <= 0 {
 		return nil, false, 0
 	}
-	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b), Either: true, Paths: of})
+	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b), Either: true, Any: true, Paths: of})
 	return f.First, f.Whole, f.Work
 }
 

@@ -2,7 +2,6 @@ package automaton
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -22,6 +21,7 @@ type Search struct {
 	Most   int     // bound on work, at most MaxWork
 	Ways   [2]bool // how the policies can differ
 	Either bool    // stop at the first path
+	Any    bool    // any path will do, and need not be the shortest
 	Paths  Paths   // that count
 }
 
@@ -34,8 +34,8 @@ const (
 
 // A Finding is what a search found.
 type Finding struct {
-	// Paths are the shortest path each way, the first in byte order of these; nil if there
-	// is none. First is that which is shorter.
+	// Paths are the shortest path each way, the first in byte order of these, unless any will
+	// do; nil if there is none. First is that which is shorter.
 	Paths  [2][]byte
 	First  []byte
 	Whole  bool // there are no others
@@ -69,6 +69,7 @@ type search struct {
 	states []int32 // size numbers for each node
 	nodes  []node
 	table  []int32  // hash table of nodes, by their states
+	long   []choice // escapes that follow the nodes, if paths are read symbol by symbol
 	found  [2]int32 // the node of the first path each way, or -1
 	work   int
 	now    []int32
@@ -79,6 +80,7 @@ const someNodes = 32
 
 type node struct {
 	parent int32
+	length int32 // of its path
 	symbol rewrite.Symbol
 }
 
@@ -99,6 +101,9 @@ func (s *search) run() (whole bool) {
 		return true
 	}
 	s.first() // every path begins with a slash
+	if s.symbols != nil {
+		return s.runSymbols()
+	}
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
 		if s.settled() {
 			return true
@@ -130,24 +135,10 @@ func (s *search) first() {
 // follow enters the states that follow a node, and reports whether the bounds allow that.
 func (s *search) follow(n int32) bool {
 	s.work += 2 * s.cost
-	if s.symbols == nil {
-		next := s.alphabet(s.state(n))
-		for c := byte('!'); c <= '~'; c++ {
-			if next.has(c) && c != '#' && !s.to(rewrite.ByteSymbol(c), n) {
-				return false
-			}
-		}
-		return true
-	}
-	now := s.modeOf(s.state(n))
-	t := s.symbols.table(&now)
-	chosen := s.choose(s.state(n), t)
-	s.work += len(chosen)
-	for i, x := range chosen {
-		for ; x != 0; x &= x - 1 {
-			if !s.to(t.symbols[i<<6|bits.TrailingZeros64(x)], n) {
-				return false
-			}
+	next := s.alphabet(s.state(n))
+	for c := byte('!'); c <= '~'; c++ {
+		if next.has(c) && c != '#' && !s.to(rewrite.ByteSymbol(c), n) {
+			return false
 		}
 	}
 	return true
@@ -203,7 +194,11 @@ func (s *search) add(st []int32, parent int32, x rewrite.Symbol) (n int32, isNew
 		}
 	}
 	n = int32(len(s.nodes))
-	s.nodes = append(s.nodes, node{parent, x})
+	length := int32(x.Len())
+	if parent >= 0 {
+		length += s.nodes[parent].length
+	}
+	s.nodes = append(s.nodes, node{parent, length, x})
 	s.states = append(s.states, st...)
 	s.table[i] = n + 1
 	if 2*len(s.nodes) > len(s.table) {

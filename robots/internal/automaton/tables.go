@@ -21,6 +21,7 @@ const (
 // A symbolTable says what the symbols become in a mode.
 type symbolTable struct {
 	symbols []rewrite.Symbol
+	long    int // index of the first escape
 	views   int
 	// by lists, for each view and byte, the symbols that begin with that byte there.
 	by [maxReaderViews][256][]uint16
@@ -108,6 +109,9 @@ func (r *reader) newTable(now *readMode) *symbolTable {
 				continue
 			}
 			k := uint16(len(t.symbols))
+			if x.Len() == 1 {
+				t.long = int(k) + 1
+			}
 			t.symbols = append(t.symbols, x)
 			for n, fate := range fates[:t.views] {
 				if fate.kind == becomesEscapes {

@@ -40,6 +40,17 @@ func (t *Symbol) Char() (c byte, escaped bool) {
 // Is reports whether the symbol is c, and no escape of it.
 func (t *Symbol) Is(c byte) bool { return t.n == 1 && t.text[0] == c }
 
+// Len returns the number of bytes of the symbol as it is written.
+func (t *Symbol) Len() int { return int(t.n) }
+
+// AppendReversed appends the symbol as it is written, from its end.
+func (t *Symbol) AppendReversed(dst []byte) []byte {
+	for i := t.n; i > 0; i-- {
+		dst = append(dst, t.text[i-1])
+	}
+	return dst
+}
+
 // AppendTo appends the symbol as it is written.
 func (t *Symbol) AppendTo(dst []byte) []byte { return append(dst, t.text[:t.n]...) }
 
