@@ -207,9 +207,13 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 	if t == reflect.TypeFor[yaml.Node]() || to.Implements(reflect.TypeFor[yaml.Unmarshaler]()) || to.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return nil
 	}
+	isList, hasKeys := t.Kind() == reflect.Slice, t.Kind() == reflect.Struct || t.Kind() == reflect.Map
+	want := wantOf(t)
 	switch {
-	case n.Kind != yaml.SequenceNode && t.Kind() == reflect.Slice && n.ShortTag() != "!!null":
-		return in(path, failed(n.Line, "expected a list, got %s", cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`")))
+	case n.ShortTag() == "!!null":
+	case isList && n.Kind != yaml.SequenceNode, hasKeys && n.Kind != yaml.MappingNode,
+		!isList && !hasKeys && want != "" && n.Kind != yaml.ScalarNode:
+		return in(path, failed(n.Line, "expected %s, got %s", want, cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`")))
 	case n.Kind == yaml.SequenceNode && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
 		for _, element := range n.Content {
 			if err := checkFields(path, element, t.Elem(), false); err != nil {
@@ -307,8 +311,13 @@ var (
 	mismatch  = regexp.MustCompile("^cannot unmarshal (!!\\w+)(?: (`.*`))? into (.*)$")
 	foundKind = map[string]string{"!!map": "keys and values", "!!seq": "a list", "!!null": "nothing"}
 	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number",
-		"float64": "a number", "time.Duration": "a duration such as 720h"}
+		"int64": "a whole number", "int32": "a whole number", "float64": "a number",
+		"time.Duration": "a duration such as 720h",
+		"slice":         "a list", "struct": "`key: value` pairs", "map": "`key: value` pairs"}
 )
+
+// wantOf says what a type holds, by its name or what it is made of; "" for anything.
+func wantOf(t reflect.Type) string { return cmp.Or(wantKind[t.String()], wantKind[t.Kind().String()]) }
 
 // reworded rewrites an error of the library, whose text contains the line and names
 // types of Go.
@@ -324,14 +333,7 @@ func reworded(err error) error {
 		text = text[len(found[0]):]
 	}
 	if found := mismatch.FindStringSubmatch(text); found != nil {
-		kind, ok := wantKind[found[3]]
-		switch {
-		case ok:
-		case strings.HasPrefix(found[3], "map["):
-			kind = "`key: value` pairs"
-		default:
-			kind = "one value"
-		}
+		kind := cmp.Or(wantKind[found[3]], "one value")
 		got, ok := foundKind[found[1]]
 		if !ok {
 			got = found[2]

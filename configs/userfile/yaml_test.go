@@ -47,7 +47,10 @@ func TestParse(t *testing.T) {
 	}
 }
 
-type statuses []string
+type (
+	statuses []string
+	kind     string
+)
 
 func TestDecodeNamesNoType(t *testing.T) {
 	for text, want := range map[string]string{
@@ -58,7 +61,10 @@ func TestDecodeNamesNoType(t *testing.T) {
 		"l: {a: b}":                 "f:1: expected a list, got keys and values",
 		"s: any":                    "f:1: expected a list, got `any`",
 		"f: x":                      "f:1: expected a number, got `x`",
-		"[a]":                       "f:1: expected one value, got a list",
+		"k: [a]":                    "f:1: expected a word, got a list",
+		"t: [{k: {a: b}}]":          "f:1: expected a word, got keys and values",
+		"t: [{k: a},\n x]":          "f:2: expected `key: value` pairs, got `x`",
+		"[a]":                       "f:1: expected `key: value` pairs, got a list",
 		"w: a\nw: b":                `f:2: mapping key "w" already defined at line 1`,
 		"w: a\nb: 1\n":              "f:2: expected true or false, got `1`",
 		"n: 9999999999999999999999": "f:1: expected a whole number, got `9999999...`",
@@ -74,6 +80,8 @@ func TestDecodeNamesNoType(t *testing.T) {
 			F float64
 			L []string
 			S statuses
+			K kind
+			T []struct{ K kind }
 		}
 		if err := Decode("f", root, &into); err == nil || err.Error() != want {
 			t.Errorf("%q: error %v, want %s", text, err, want)
