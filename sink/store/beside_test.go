@@ -228,3 +228,22 @@ func TestCreatedFoldersAreSynced(t *testing.T) {
 		}
 	}
 }
+
+// No folder is created but the one that is named and those above it, and all of them go.
+func TestCreatedFoldersAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	name := dir + "/a/../b/./c/../../d/e"
+	f, err := CreateFolder(name)
+	must(t, err)
+	defer f.Close()
+	if diff := cmp.Diff([]string{"d"}, namesIn(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	again, err := OpenFolder(name)
+	must(t, err)
+	must(t, again.Close())
+	f.Unmake()
+	if left := namesIn(t, dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}

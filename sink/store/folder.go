@@ -33,6 +33,9 @@ func OpenFolder(dir string) (*Folder, error) {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Clean(dir) != dir { // as CreateFolder creates it
+		root, err = os.OpenRoot(filepath.Clean(dir))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +46,9 @@ func OpenFolder(dir string) (*Folder, error) {
 func CreateFolder(dir string) (*Folder, error) {
 	if err := CheckName(dir); err != nil {
 		return nil, err
+	}
+	if _, err := os.Stat(dir); err != nil {
+		dir = filepath.Clean(dir) // or a/../b would make a
 	}
 	// Each folder that is created has its name in the one above, which is synced; the last
 	// also if it exists, because who created it may not have come so far.
