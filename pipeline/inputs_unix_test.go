@@ -14,6 +14,8 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Archives are read concurrently, but rejected.csv has their lines in the order of
@@ -60,16 +62,35 @@ func TestRejectsKeepTheOrderOfTheInput(t *testing.T) {
 	}
 }
 
-// A failed run that asked no host leaves nothing; one that asked hosts leaves what
-// it did.
+// A failed run that asked no host leaves nothing, and what was there; one that asked hosts
+// leaves what it did.
 func TestAFailedRunLeavesNothingBehind(t *testing.T) {
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {}, "x@y.test\n\n")
-	_, err := Run(t.Context(), c, new(Progress))
-	var input *userfile.Error
-	if !errors.As(err, &input) || !strings.Contains(err.Error(), "line 1: bad_host") {
-		t.Errorf("error %v", err)
+	c.State = filepath.Join(filepath.Dir(c.Dir), "states", "a")
+	refused := func() {
+		t.Helper()
+		_, err := Run(t.Context(), c, new(Progress))
+		var input *userfile.Error
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), "line 1: bad_host") {
+			t.Errorf("error %v", err)
+		}
+		if _, err := os.Stat(filepath.Dir(c.State)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the folder of the memory is left: %v", err)
+		}
 	}
+	refused()
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder is left: %v", err)
+	}
+	none, state := c.Source.Hosts, c.State
+	c.Source.Hosts, c.State = filepath.Join(t.TempDir(), "hosts"), ""
+	must(t, os.WriteFile(c.Source.Hosts, []byte("a.test\n"), 0o666))
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	c.Source.Hosts, c.State, c.ForceNew = none, state, true
+	refused()
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	if must(t, err); !m.Complete() {
+		t.Error("the run that was to be replaced is gone")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -144,6 +145,11 @@ func (n *census) openRun(ctx context.Context) error {
 		return err
 	}
 	n.rereadable = plan.CanBeReadAgain()
+	if c.ForceNew && n.rereadable {
+		if err := n.checkInput(ctx); err != nil {
+			return err
+		}
+	}
 	n.run, err = sink.Begin(ctx, plan, sink.Place{
 		Dir: c.Dir, Spool: c.Spool, Shard: c.Source.Shard.Index, Resume: c.Resume, Replace: c.ForceNew,
 		WARCOut: c.warcFile(), Unconditional: c.Unconditional,
@@ -162,6 +168,34 @@ func (n *census) openRun(ctx context.Context) error {
 		return views.WriteIn(n.run.Store(), n.run.ReplaceFile)
 	}
 	return nil
+}
+
+// checkInput returns the error of a list that names no host, before the run goes that the new
+// one replaces. That an archive has no capture shows only once it is read.
+func (n *census) checkInput(ctx context.Context) error {
+	c := &n.config
+	if c.Source.IsStored() {
+		return n.source.CheckLists(ctx, c.checkLabels)
+	}
+	list, err := source.Open(ctx, c.source())
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	if err := list.Start(ctx, input.NewAccount(nil, nil, func(int64) {}), nil); err != nil {
+		return err
+	}
+	if err := c.checkLabels(list.LabelValues()); err != nil {
+		return err
+	}
+	found := errors.New("a host")
+	switch err := list.Volumes[0].Read(ctx, func(target.Target) error { return found }); {
+	case errors.Is(err, found):
+		return nil
+	case err != nil:
+		return err
+	}
+	return list.Empty()
 }
 
 func (n *census) openClient(context.Context) (err error) {
@@ -203,8 +237,12 @@ func (n *census) openRejects(context.Context) error {
 }
 
 // close closes what open has opened, however the run has ended, and returns the error
-// of the run.
+// of the run. One that is refused leaves nothing.
 func (n *census) close(ctx context.Context, err error) error {
+	closeMemory := (*memory.Memory).Close
+	if n.isRefused(err) {
+		closeMemory = (*memory.Memory).Discard
+	}
 	if n.rejects != nil {
 		n.rejects.Close()
 	}
@@ -215,7 +253,7 @@ func (n *census) close(ctx context.Context, err error) error {
 		err = n.leave(ctx, err)
 	}
 	if n.memory != nil {
-		if e := n.memory.Close(); err == nil {
+		if e := closeMemory(n.memory); err == nil {
 			err = e // otherwise err is the cause
 		}
 	}
@@ -223,9 +261,14 @@ func (n *census) close(ctx context.Context, err error) error {
 	return err
 }
 
-// leave closes the run, or removes one that has nothing to resume and nothing to query.
+// isRefused reports whether there is nothing to resume and nothing to query.
+func (n *census) isRefused(err error) bool {
+	return err != nil && (n.run == nil || n.run.IsNew()) && n.progress.Snapshot().Fetched == 0
+}
+
+// leave closes the run, or removes one that is refused.
 func (n *census) leave(ctx context.Context, err error) error {
-	if err != nil && n.run.IsNew() && n.progress.Snapshot().Fetched == 0 {
+	if n.isRefused(err) {
 		if e := n.run.Discard(); e != nil {
 			err = errors.Join(err, e)
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ import (
 // It keeps one record per origin, and each body once, under its digest.
 type Memory struct {
 	dir     string
+	made    []string // folders that Open has created, the innermost first
 	db      *pebble.DB
 	keeping [256]sync.Mutex // one for each hash of an origin: keep reads before it writes
 
@@ -74,7 +76,7 @@ type goodCopy struct {
 // another process has it open. If many bodies have been superseded, Open
 // removes them, which may take a while.
 func Open(dir string) (*Memory, error) {
-	m := &Memory{dir: dir, fault: fault{broken: make(chan struct{})}}
+	m := &Memory{dir: dir, made: missing(filepath.Join(dir, "answers")), fault: fault{broken: make(chan struct{})}}
 	// Pebble removes files that look like old ones of its own, and dir may be
 	// any folder by mistake. So it gets a subfolder.
 	err := m.guard(func() (err error) {
@@ -203,6 +205,33 @@ func (m *Memory) Close() error {
 		}
 		return nil
 	})
+}
+
+// Discard is [Memory.Close] for a memory that nobody has used. It removes the folders that
+// [Open] has created.
+func (m *Memory) Discard() error {
+	if err := m.Close(); err != nil || len(m.made) == 0 {
+		return err
+	}
+	if err := os.RemoveAll(m.made[0]); err != nil {
+		return fmt.Errorf("remove the state folder: %w", err)
+	}
+	for _, folder := range m.made[1:] {
+		if os.Remove(folder) != nil {
+			break // another process uses it
+		}
+	}
+	return nil
+}
+
+// missing returns the folders of a path that do not exist, the innermost first.
+func missing(path string) (all []string) {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return all
+		}
+		all, path = append(all, path), filepath.Dir(path)
+	}
 }
 
 // recall returns what is known about o.
