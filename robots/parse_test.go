@@ -88,7 +88,11 @@ func TestOddSitemaps(t *testing.T) {
 		"Sitemap: https://a.example/s.xml": true, "sitemap:/s.xml": true,
 		"https://a.example/s.xml https://a.example/t.xml": true, "https://a.example/s.xml,https://a.example/t.xml": true,
 		"https://a.example/s.xmlhttps://a.example/t.xml": true, "https://https://a.example/s.xml": true, "http://http//a.example/s.xml": true,
-		"http:https://a.example/s.xml": true,
+		"http:https://a.example/s.xml": true, "ftp://https://a.example/s.xml": true,
+		"://a.example/s.xml https://b.example/": true, "://a.example/s.xml": false,
+		"https://a.example/s?https://b.example/": false, "https://a.example/s?a&https://b.example/": false,
+		"https://a.example/s?a%https://b.example/": false, "https://a.example/s?a+https://b.example/": false,
+		"https://a.example/s;https://b.example/": true, "https://a.example/https://b.example/;https://c.example/": true,
 	} {
 		for _, profile := range []string{"google", "rfc9309", "heritrix"} {
 			var f File
