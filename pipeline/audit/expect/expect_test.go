@@ -318,3 +318,29 @@ func TestExpectationsOfARun(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A file whose meaning nobody could compare shows by a path that it is another, and is undecided
+// without one.
+func TestServedAlikeByAPath(t *testing.T) {
+	path := "/a: allow; disallow"
+	for _, x := range []struct {
+		treatment, policy string
+		difference        *string
+		found             string
+		how               judged
+	}{
+		{"served", "equal", nil, "", isKnown},
+		{"served", "stricter", nil, "another file, stricter", isKnown},
+		{"served", "stricter", &path, "another file, stricter: " + path, isKnown},
+		{"served", "undecided", &path, "another file, undecided: " + path, isKnown},
+		{"served", "undecided", nil, "", isUndecided},
+		{"served", "unknown", nil, "", isUndecided},
+		{"incomparable", "unknown", &path, "", isUnknown},
+	} {
+		a := new(served)
+		a.Treatment, a.Policy, a.FirstDifference = x.treatment, x.policy, x.difference
+		if found, how := new(Checker).servedAlike(nil, a); found != x.found || how != x.how {
+			t.Errorf("%s %s: %q, %d", x.treatment, x.policy, found, how)
+		}
+	}
+}
