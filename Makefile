@@ -71,13 +71,14 @@ test: vet ## every check of a change, with -short: fewer draws, smaller lists; m
 # processors. lint vets.
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
-# The packages whose tests run goroutines, the slowest first; the command's scripts run
-# those of cmd/internal, and of pipeline/audit, which soak adds, as it adds those whose
-# code starts no goroutine. Of these packages test-race runs all tests but those whose
-# names end in _NoRace, and test-unit these: they run nothing concurrent that others do
-# not, or measure time. A test binary takes two seconds to link. The detector would wait
-# a second before a process ends.
-CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./cmd/internal/farm ./pipeline/source ./pipeline/source/earlier ./pipeline/source/hosts ./pipeline/source/input ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/internal/flags
+# The packages whose goroutines share memory, the slowest first. Of these test-race runs
+# all tests but those whose names end in _NoRace, and test-unit these: they run nothing
+# concurrent that others do not, or measure time. The tests of the pipeline and of the
+# command run the goroutines of the other packages too; soak adds the own tests of
+# those. A test binary takes two seconds to link, and more for the detector, which would
+# wait a second before a process ends.
+CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./cmd/internal/farm ./sink/store
+SHARING    = ./cmd/internal/flags ./cmd/robofarm ./pipeline/audit/... ./pipeline/series ./pipeline/source/... ./sink/export ./sink/publish ./sink/summary ./sink/verify
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 # The cache of go test knows the files of a test's module. Tests of the modules below
@@ -114,7 +115,7 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	cd sink/s3 && $(TEST) ./...
 	$(GO) vet -tags gcs,azure ./sink/store/remote
 	$(TEST) -tags gcs,azure ./sink/store/remote
-	$(RACE) -timeout 0 $(CONCURRENT) ./sink/export ./cmd/robofarm ./pipeline/audit/... ./pipeline/series
+	$(RACE) -timeout 0 $(CONCURRENT) $(SHARING)
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
 test-engines: build ## ClickHouse, DuckDB and Polars over all tables, filtered by every column of texts, beside arrow-rs; warcio over the evidence: needs Node.js 20; installs the engines the first time, 750 MB
