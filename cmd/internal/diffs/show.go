@@ -68,9 +68,7 @@ func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 			rows = append(rows, []string{change.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
 		}
 	}
-	if len(rows) > 0 {
-		p.Table("Hosts by most severe change", []string{"severity", "hosts", "of those in both runs"}, 1, rows)
-	}
+	table(p, "Hosts by most severe change", []string{"severity", "hosts", "of those in both runs"}, 1, rows)
 	rows = nil
 	for _, k := range r.Kinds {
 		rows = append(rows, []string{visible.Text(k.Severity), visible.Text(words.Kind(k.Kind)), words.Number(k.Hosts),
@@ -87,11 +85,8 @@ func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 	showDocuments(p, r)
 	rows = nil
 	for _, s := range r.Strata {
-		row := []string{visible.Text(s.Stratum), words.Number(s.Compared), words.Number(s.Changed)}
-		for _, n := range severities(s.Severities) {
-			row = append(row, words.Number(n))
-		}
-		rows = append(rows, row)
+		rows = append(rows, counted(visible.Text(s.Stratum), append([]int64{s.Compared, s.Changed},
+			severities(s.Severities)...)...))
 	}
 	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "in both runs", "changed"},
 		change.Severities...), 1, rows)
@@ -99,8 +94,7 @@ func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 	for _, e := range r.Together {
 		rows = append(rows, []string{visible.Text(e.Severity), p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
 	}
-	if len(rows) > 0 {
-		p.Table("Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows)
+	if table(p, "Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows) {
 		more(p, r.Ways-int64(len(rows)), "way", "ways", "--list has their hosts")
 	}
 	rows = nil
@@ -112,6 +106,23 @@ func showDiff(p cli.Page, r *diff.Result, groups []groupMoved) {
 	p.Table("The most severe changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
 	more(p, left, "host", "hosts", "--list has every change")
 	showOpened(p, r)
+}
+
+// table shows a table that has rows, and reports whether it does.
+func table(p cli.Page, title string, head []string, names int, rows [][]string) bool {
+	if len(rows) > 0 {
+		p.Table(title, head, names, rows)
+	}
+	return len(rows) > 0
+}
+
+// counted is the row of what has counts.
+func counted(name string, counts ...int64) []string {
+	row := []string{name}
+	for _, n := range counts {
+		row = append(row, words.Number(n))
+	}
+	return row
 }
 
 // more says how many rows a table leaves out, and how to get them.
@@ -128,10 +139,9 @@ func showOpened(p cli.Page, r *diff.Result) {
 	for _, e := range r.Opened {
 		rows = append(rows, []string{p.Foreign(e.Origin), ToldOfHost(p, &e)})
 	}
-	if rows == nil {
+	if !table(p, "Hosts that opened a path to an agent, the best ranked first", []string{"origin", "change"}, 2, rows) {
 		return
 	}
-	p.Table("Hosts that opened a path to an agent, the best ranked first", []string{"origin", "change"}, 2, rows)
 	left := int64(0)
 	for _, c := range r.Profiles { // under several, the one under which most opened
 		left = max(left, c.Opened-int64(len(rows)))
@@ -155,26 +165,26 @@ func showAgents(p cli.Page, r *diff.Result) {
 		}
 		return p.Foreign(name)
 	}
-	counts := func(c change.Counts) []string {
-		return []string{words.Number(c.Closed), words.Number(c.ShutOut), words.Number(c.Opened), words.Number(c.LetIn)}
+	counts := func(name string, c change.Counts) []string {
+		return counted(name, c.Closed, c.ShutOut, c.Opened, c.LetIn)
 	}
 	head := []string{"closed", "shut out", "opened", "let in"}
 	var rows [][]string
 	for _, c := range r.Profiles {
 		if moved(c.Counts) {
-			rows = append(rows, append([]string{named("any agent", c.Profile)}, counts(c.Counts)...))
+			rows = append(rows, counts(named("any agent", c.Profile), c.Counts))
 		}
 	}
 	for _, c := range r.Categories {
 		if moved(c.Counts) {
-			rows = append(rows, append([]string{named(c.Category, c.Profile)}, counts(c.Counts)...))
+			rows = append(rows, counts(named(c.Category, c.Profile), c.Counts))
 		}
 	}
 	p.Table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened",
 		append([]string{"category"}, head...), 1, rows)
 	rows = nil
 	for _, a := range mostMoved(agents) {
-		rows = append(rows, append([]string{p.Foreign(a.Category), named(a.Agent, a.Profile)}, counts(a.Counts)...))
+		rows = append(rows, append([]string{p.Foreign(a.Category)}, counts(named(a.Agent, a.Profile), a.Counts)...))
 	}
 	p.Table("Hosts that closed some path to an agent, or shut it out entirely; and that opened",
 		append([]string{"category", "agent"}, head...), 2, rows)
@@ -240,8 +250,7 @@ func showWords(p cli.Page, r *diff.Result) {
 			if w.Template != nil {
 				whose = p.Foreign(*w.Template)
 			}
-			rows = append(rows, []string{name, whose, words.Number(w.Closed), words.Number(w.ShutOut), words.Number(w.Opened),
-				words.Number(w.LetIn)})
+			rows = append(rows, append([]string{name}, counted(whose, w.Closed, w.ShutOut, w.Opened, w.LetIn)...))
 			name = ""
 		}
 	}
@@ -267,59 +276,36 @@ func showUses(p cli.Page, r *diff.Result) {
 		if len(r.Profiles) > 1 {
 			name += " (" + p.Foreign(u.Profile) + ")"
 		}
-		row := []string{name}
-		for _, n := range []int64{u.Refuses, u.Permits, u.Depends, u.Withdraws, u.Undecided, u.Template} {
-			row = append(row, words.Number(n))
-		}
-		rows = append(rows, row)
+		rows = append(rows, counted(name, u.Refuses, u.Permits, u.Depends, u.Withdraws, u.Undecided, u.Template))
 	}
-	if rows != nil {
-		p.Table("Hosts whose file states something else to an agent about a use, and how many did so in the words of a "+
-			"template alone",
-			[]string{"use", "refuse", "permit", "by path", "no more", "undecided", "template"}, 1, rows)
-	}
+	table(p, "Hosts whose file states something else to an agent about a use, and how many did so in the words of a "+
+		"template alone",
+		[]string{"use", "refuse", "permit", "by path", "no more", "undecided", "template"}, 1, rows)
 }
 
 // showIdentities shows how hosts answer identities now, and did not before.
 func showIdentities(p cli.Page, title string, of []diff.Identity) {
 	var rows [][]string
 	for _, i := range of {
-		row := []string{p.Foreign(i.Identity)}
-		for _, n := range []int64{i.TurnedAway, i.LetIn, i.Otherwise, i.Undecided} {
-			row = append(row, words.Number(n))
-		}
-		rows = append(rows, row)
+		rows = append(rows, counted(p.Foreign(i.Identity), i.TurnedAway, i.LetIn, i.Otherwise, i.Undecided))
 	}
-	if rows != nil {
-		p.Table(title, []string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
-	}
+	table(p, title, []string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
 }
 
 // showDocuments shows which documents of consent hosts have now and did not before, and what
 // these newly state.
 func showDocuments(p cli.Page, r *diff.Result) {
 	var rows [][]string
-	add := func(name string, counts ...int64) {
-		row := []string{name}
-		for _, n := range counts {
-			row = append(row, words.Number(n))
-		}
-		rows = append(rows, row)
-	}
 	for _, d := range r.Documents {
-		add(p.Foreign(d.Document), d.Came, d.Gone, d.Reworded, d.Otherwise)
+		rows = append(rows, counted(p.Foreign(d.Document), d.Came, d.Gone, d.Reworded, d.Otherwise))
 	}
-	if rows != nil {
-		p.Table("Hosts with another document of consent than before",
-			[]string{"document", "came", "gone", "other text", "otherwise not there"}, 1, rows)
-	}
+	table(p, "Hosts with another document of consent than before",
+		[]string{"document", "came", "gone", "other text", "otherwise not there"}, 1, rows)
 	rows = nil
 	for _, s := range r.Stated {
-		add(p.Foreign(s.Document)+", "+visible.Text(words.Use.Of(s.Use)), s.Refuses, s.Permits, s.Prices, s.Depends,
-			s.Withdraws, s.Undecided)
+		rows = append(rows, counted(p.Foreign(s.Document)+", "+visible.Text(words.Use.Of(s.Use)), s.Refuses, s.Permits,
+			s.Prices, s.Depends, s.Withdraws, s.Undecided))
 	}
-	if rows != nil {
-		p.Table("Hosts whose document states something else about a use",
-			[]string{"document and use", "refuse", "permit", "for money", "depends", "no more", "undecided"}, 1, rows)
-	}
+	table(p, "Hosts whose document states something else about a use",
+		[]string{"document and use", "refuse", "permit", "for money", "depends", "no more", "undecided"}, 1, rows)
 }

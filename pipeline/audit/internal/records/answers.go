@@ -2,15 +2,12 @@ package records
 
 import (
 	"cmp"
-	"context"
 	"hash/maphash"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/consent"
-	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -27,19 +24,11 @@ type Answer struct {
 // askedSeed hashes user agents, for this process alone.
 var askedSeed = maphash.MakeSeed()
 
-var answerColumns = []string{"seq", "path", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
-	"content_digest", "remark"}
-
-// readAnswers reads the parts of answers of a segment.
-func readAnswers(ctx context.Context, in store.Store, parts []journal.Part) (map[int64]string, error) {
-	return readBeside(ctx, in, parts, answerColumns, func(a *schema.Answer) int64 { return a.Seq }, encodeAnswers)
-}
-
 // encodeAnswers encodes the answers of a target: those for robots.txt, then those for a page, in
 // the order of identities. How a host answers an identity is known only if it answers a control
 // as it answers us, or serves a control the page each time that it asks: else it may turn away any
 // second request.
-func encodeAnswers(rows []schema.Answer) string {
+func encodeAnswers(rows []schema.Answer, _ *Names) string {
 	var lets [2]bool // no control, or each is let in; of robots.txt, and of a page
 	lets[0], lets[1] = true, true
 	for i := range rows {

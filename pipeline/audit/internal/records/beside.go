@@ -25,22 +25,31 @@ const (
 // Besides has the rows of these tables, encoded, by seq; nil for a table that is not compared.
 type Besides [NumBeside]map[int64]string
 
+// besides has the tables by their numbers.
+var besides = [NumBeside]beside{
+	OfAnswers: besideOf("answers", []string{"seq", "path", "identity", "is_control", "user_agent", "agent", "treatment",
+		"policy", "content_digest", "remark"}, func(a *schema.Answer) int64 { return a.Seq }, encodeAnswers),
+	OfCoverage: besideOf("coverage", []string{"seq", "agent", "profile", "class", "listed", "sampled", "allowed",
+		"undefined", "rule_line"}, func(c *schema.Coverage) int64 { return c.Seq }, encodeCoverage),
+	OfDocuments: besideOf("documents", []string{"seq", "document", "url", "outcome", "content_digest", "remark"},
+		func(d *schema.Document) int64 { return d.Seq }, encodeDocuments),
+	OfStatements: besideOf("preferences", []string{"seq", "scope", "mechanism", "document", "group_agent", "use",
+		"preference", "path", "line"}, func(p *schema.Preference) int64 { return p.Seq }, encodeStatements),
+}
+
+// beside reads the rows of the targets of a segment, and those of one target.
+type beside struct {
+	read   func(context.Context, store.Store, map[string][]journal.Part, *Names) (map[int64]string, error)
+	lookUp func(context.Context, *lookup.Run, *lookup.Target, *Names) (string, error)
+}
+
 // ReadBesides reads those tables of a segment that are compared.
 func ReadBesides(ctx context.Context, in store.Store, parts map[string][]journal.Part, compared [NumBeside]bool,
 	names *Names) (all Besides, err error) {
-	if compared[OfAnswers] {
-		all[OfAnswers], err = readAnswers(ctx, in, parts["answers"])
-	}
-	if compared[OfCoverage] && err == nil {
-		all[OfCoverage], err = readCoverage(ctx, in, parts["coverage"], names)
-	}
-	if compared[OfDocuments] && err == nil {
-		all[OfDocuments], err = readBeside(ctx, in, parts["documents"], documentColumns,
-			func(d *schema.Document) int64 { return d.Seq }, encodeDocuments)
-	}
-	if compared[OfStatements] && err == nil {
-		all[OfStatements], err = readBeside(ctx, in, parts["preferences"], statementColumns,
-			func(p *schema.Preference) int64 { return p.Seq }, encodeStatements)
+	for i := range besides {
+		if compared[i] && err == nil {
+			all[i], err = besides[i].read(ctx, in, parts, names)
+		}
 	}
 	return all, err
 }
@@ -48,29 +57,12 @@ func ReadBesides(ctx context.Context, in store.Store, parts map[string][]journal
 // LookUpBesides looks the rows of one target up.
 func LookUpBesides(ctx context.Context, r *lookup.Run, t *lookup.Target, compared [NumBeside]bool,
 	names *Names) (of [NumBeside]string, err error) {
-	if compared[OfAnswers] {
-		of[OfAnswers], err = lookedUp(ctx, r, "answers", t, encodeAnswers)
-	}
-	if compared[OfCoverage] && err == nil {
-		of[OfCoverage], err = lookedUp(ctx, r, "coverage", t,
-			func(rows []schema.Coverage) string { return encodeCoverage(rows, names) })
-	}
-	if compared[OfDocuments] && err == nil {
-		of[OfDocuments], err = lookedUp(ctx, r, "documents", t, encodeDocuments)
-	}
-	if compared[OfStatements] && err == nil {
-		of[OfStatements], err = lookedUp(ctx, r, "preferences", t, encodeStatements)
+	for i := range besides {
+		if compared[i] && err == nil {
+			of[i], err = besides[i].lookUp(ctx, r, t, names)
+		}
 	}
 	return of, err
-}
-
-func lookedUp[R any](ctx context.Context, r *lookup.Run, table string, t *lookup.Target,
-	encode func([]R) string) (string, error) {
-	rows, err := lookup.Rows[R](ctx, r, table, t)
-	if err != nil || len(rows) == 0 {
-		return "", err
-	}
-	return encode(rows), nil
 }
 
 // of returns the rows of a target.
@@ -86,31 +78,40 @@ func (f *Fetched) Alike(other *Fetched, table Beside) bool {
 	return f.beside[table] == other.beside[table]
 }
 
-// readBeside reads the parts of a table of a segment, target by target.
-func readBeside[R any](ctx context.Context, in store.Store, parts []journal.Part, columns []string,
-	seq func(*R) int64, encode func([]R) string) (map[int64]string, error) {
-	out, known := make(map[int64]string), make(map[string]string) // the same rows of many targets once
-	var of []R                                                    // of one target
-	end := func() {
-		if len(of) == 0 {
-			return
-		}
-		text := encode(of)
-		kept, ok := known[text]
-		if !ok {
-			kept, known[text] = text, text
-		}
-		out[seq(&of[0])], of = kept, of[:0]
-	}
-	err := rowio.Of(ctx, in, parts, rowio.Selection{Columns: columns}, func(batch []R) error {
-		for i := range batch {
-			if len(of) > 0 && seq(&of[0]) != seq(&batch[i]) {
-				end()
+// besideOf returns a table of rows of type R, of which encode encodes those of a target.
+func besideOf[R any](table string, columns []string, seq func(*R) int64, encode func([]R, *Names) string) beside {
+	read := func(ctx context.Context, in store.Store, parts map[string][]journal.Part,
+		names *Names) (map[int64]string, error) {
+		out, known := make(map[int64]string), make(map[string]string) // the same rows of many targets once
+		var of []R                                                    // of one target
+		end := func() {
+			if len(of) == 0 {
+				return
 			}
-			of = append(of, batch[i])
+			text := encode(of, names)
+			kept, ok := known[text]
+			if !ok {
+				kept, known[text] = text, text
+			}
+			out[seq(&of[0])], of = kept, of[:0]
 		}
-		return nil
-	})
-	end()
-	return out, err
+		err := rowio.Of(ctx, in, parts[table], rowio.Selection{Columns: columns}, func(batch []R) error {
+			for i := range batch {
+				if len(of) > 0 && seq(&of[0]) != seq(&batch[i]) {
+					end()
+				}
+				of = append(of, batch[i])
+			}
+			return nil
+		})
+		end()
+		return out, err
+	}
+	return beside{read, func(ctx context.Context, r *lookup.Run, t *lookup.Target, names *Names) (string, error) {
+		rows, err := lookup.Rows[R](ctx, r, table, t)
+		if err != nil || len(rows) == 0 {
+			return "", err
+		}
+		return encode(rows, names), nil
+	}}
 }

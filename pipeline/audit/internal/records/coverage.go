@@ -1,11 +1,7 @@
 package records
 
 import (
-	"context"
-
-	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -18,15 +14,6 @@ type Covered struct {
 
 // Key identifies the policy.
 func (c Covered) Key() PolicyKey { return PolicyKey{Profile: c.Profile, Agent: c.Agent} }
-
-var coverageColumns = []string{"seq", "agent", "profile", "class", "listed", "sampled", "allowed", "undefined",
-	"rule_line"}
-
-// readCoverage reads the parts of coverage of a segment.
-func readCoverage(ctx context.Context, in store.Store, parts []journal.Part, names *Names) (map[int64]string, error) {
-	return readBeside(ctx, in, parts, coverageColumns, func(c *schema.Coverage) int64 { return c.Seq },
-		func(rows []schema.Coverage) string { return encodeCoverage(rows, names) })
-}
 
 // encodeCoverage encodes the coverage of a target: agents that stand together and may fetch
 // the same are one record. Where an answer closes the host, or leaves open what it says, the

@@ -27,12 +27,10 @@ func (d *Document) SameText(other *Document) bool { return d.text == other.text 
 // read for that alone.
 const FrontPage = "page"
 
-var documentColumns = []string{"seq", "document", "url", "outcome", "content_digest", "remark"}
-
 // encodeDocuments encodes the documents of a target, by name. One is there if any of a name is;
 // and nothing is known of it if one of them may be hidden by an outage. Licences beyond the
 // number that is asked for are so in each run.
-func encodeDocuments(rows []schema.Document) string {
+func encodeDocuments(rows []schema.Document, _ *Names) string {
 	var e Encoder
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b schema.Document) int {
 		return cmp.Or(strings.Compare(a.Document, b.Document), strings.Compare(a.URL, b.URL))
@@ -87,11 +85,9 @@ type Stated struct {
 // Same reports whether both rest on the same statements.
 func (s *Stated) Same(other *Stated) bool { return s.all == other.all }
 
-var statementColumns = []string{"seq", "scope", "mechanism", "document", "group_agent", "use", "preference", "path", "line"}
-
 // encodeStatements encodes what the documents of a target state about uses, by document and use.
 // What the header of the front page says is the page's.
-func encodeStatements(rows []schema.Preference) string {
+func encodeStatements(rows []schema.Preference, _ *Names) string {
 	type about struct{ document, use string }
 	by := make(map[about][]*schema.Preference)
 	var keys []about

@@ -22,7 +22,7 @@ func TestDocumentsBeyondTheBound(t *testing.T) {
 			row.rows[i].Document = "rsl"
 		}
 		f := &Fetched{}
-		f.beside[OfDocuments] = encodeDocuments(row.rows)
+		f.beside[OfDocuments] = encodeDocuments(row.rows, nil)
 		if got := f.Documents(); len(got) != 1 || got[0].State != row.want {
 			t.Errorf("%v: %v, want %q", row.rows, got, row.want)
 		}
