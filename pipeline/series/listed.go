@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -115,9 +116,7 @@ func (r *Result) Listed(agents []string) []Listed {
 					s.Lower, s.Median, s.Upper, s.Low, s.High = &q[0], &q[1], &q[2], &low, &high
 				}
 				if run.whyNot != nil {
-					if why := run.whyNot(agent, stratum); why != "" {
-						s.WhyNot = &why
-					}
+					s.WhyNot = schema.NonZero(run.whyNot(agent, stratum))
 				}
 				l.Runs = append(l.Runs, s)
 			}

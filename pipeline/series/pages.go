@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -115,9 +116,7 @@ func (r *Result) met(m *Met, key string) (any bool) {
 			s.Beyond, s.Low, s.High = &d, &low, &high
 		}
 		if run.whyNot != nil {
-			if why := run.whyNot(id{metric: "page_met", profile: r.Profiles[0]}, m.Stratum); why != "" {
-				s.WhyNot = &why
-			}
+			s.WhyNot = schema.NonZero(run.whyNot(id{metric: "page_met", profile: r.Profiles[0]}, m.Stratum))
 		}
 		m.Runs = append(m.Runs, s)
 	}

@@ -43,7 +43,10 @@ func FuzzHosts(f *testing.F) {
 				return nil, err
 			}
 			defer done()
-			err = readLines("file", io.LimitReader(plain, 1<<20), "", func(r row) error { rows = append(rows, r); return nil })
+			err = readLines("file", io.LimitReader(plain, 1<<20), form{}, func(r row) error {
+				rows = append(rows, r)
+				return nil
+			})
 			return rows, err
 		}
 		rows, err := read(bytes.NewReader(text))
@@ -120,7 +123,7 @@ func FuzzParquetHosts(f *testing.F) {
 		}
 		defer in.Close()
 		line := int64(0)
-		err = readParquetHosts(context.Background(), "file", in, "", func(r row) error {
+		err = readParquetHosts(context.Background(), "file", in, form{}, func(r row) error {
 			if line++; r.line != line {
 				t.Fatalf("row %d is numbered %d", line, r.line)
 			}

@@ -57,7 +57,8 @@ func TestOwnURLsAreBoundedInNumber(t *testing.T) {
 func TestInputsOfTargets(t *testing.T) {
 	var targets []target.Target
 	g := grouperInto(&targets, make(map[string]int))
-	must(t, readLines("list", strings.NewReader("rank,host,url\n1,A.example,/x\n2,,https://b.example/y\n"), "", g.take))
+	const list = "rank,host,url\n1,A.example,/x\n2,,https://b.example/y\n"
+	must(t, readLines("list", strings.NewReader(list), form{}, g.take))
 	must(t, g.flush())
 	if len(targets) != 2 || targets[0].Input != "A.example" || targets[1].Input != "https://b.example/y" {
 		t.Errorf("%+v", targets)

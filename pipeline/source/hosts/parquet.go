@@ -45,11 +45,7 @@ func parquetRows(f *os.File, name string) (rows int64, err error) {
 
 // readParquetHosts reads the columns host, host_rev, url and rank, as far as
 // they are there, or the one of hosts that the user names; lines are rows, counted from 1.
-func readParquetHosts(ctx context.Context, path string, f *os.File, column string, yield func(row) error) error {
-	return readParquetForm(ctx, path, f, form{column: column}, yield)
-}
-
-func readParquetForm(ctx context.Context, path string, f *os.File, asked form, yield func(row) error) error {
+func readParquetHosts(ctx context.Context, path string, f *os.File, asked form, yield func(row) error) error {
 	column := asked.column
 	fail := func(line int64, err error) error { return &userfile.Error{Path: path, Line: line, Err: err} }
 	in, err := openParquet(f, path)

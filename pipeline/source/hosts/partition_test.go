@@ -47,7 +47,9 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 
 // readShard returns the targets and the rejected lines of a shard of a list.
 func readShard(t interface{ Fatal(...any) }, text string, shard target.Shard) (targets, rejected []string) {
-	return readGrouped(t, shard, func(take func(row) error) error { return readLines("list", strings.NewReader(text), "", take) })
+	return readGrouped(t, shard, func(take func(row) error) error {
+		return readLines("list", strings.NewReader(text), form{}, take)
+	})
 }
 
 func readGrouped(t interface{ Fatal(...any) }, shard target.Shard, read func(take func(row) error) error) (targets, rejected []string) {

@@ -75,7 +75,7 @@ func readForm(ctx context.Context, path string, asked form, sum io.Writer, yield
 	}
 	defer l.Close()
 	if l.Parquet != nil {
-		return readParquetForm(ctx, l.Name, l.Parquet, asked, yield)
+		return readParquetHosts(ctx, l.Name, l.Parquet, asked, yield)
 	}
 	plain, done, err := input.Plain(l.Text)
 	if ctx.Err() != nil {
@@ -85,14 +85,10 @@ func readForm(ctx context.Context, path string, asked form, sum io.Writer, yield
 		return &userfile.Error{Path: l.Name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLinesOf(l.Name, store.While(ctx, plain), asked, yield)
+	return readLines(l.Name, store.While(ctx, plain), asked, yield)
 }
 
-func readLines(name string, in io.Reader, column string, yield func(row) error) error {
-	return readLinesOf(name, in, form{column: column}, yield)
-}
-
-func readLinesOf(name string, in io.Reader, form form, yield func(row) error) error {
+func readLines(name string, in io.Reader, form form, yield func(row) error) error {
 	// Wrapped, because bufio returns a larger buffered reader unchanged.
 	r := bufio.NewReaderSize(struct{ io.Reader }{in}, input.MaxLine)
 	for line := int64(1); ; line++ {
