@@ -121,6 +121,7 @@ func (p *prober) askMet(path []byte, parted, rules []statedRule) {
 // likeFirst merges two normal forms, which are sorted.
 func (p *parting) likeFirst(a, b []statedRule) {
 	var apart [2][]statedRule
+	p.one, p.two = make([]statedRule, 0, len(a)), make([]statedRule, 0, len(b))
 	for i, k := 0, 0; i < len(a) || k < len(b); {
 		c := 0
 		switch {

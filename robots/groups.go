@@ -16,6 +16,9 @@ import (
 func (f *File) parseDialect(p *Profile) {
 	f.Groups, f.Agents, f.Rules, f.spans = f.Groups[:0], f.Agents[:0], f.Rules[:0], f.spans[:0]
 	f.refusedAt = 0
+	if f.beside != nil {
+		f.Rules = slices.Grow(f.Rules, len(f.beside.Rules)) // as many, give or take a few
+	}
 	d := dialectParser{File: f, p: p, group: -1}
 	dialect.Records(&p.Lines.Lines, f.tapeOf(), f.Truncated, p.AllowField, d.take)
 	d.end()

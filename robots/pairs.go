@@ -15,7 +15,6 @@ type PairMemo[T comparable] struct {
 	work   int
 	known  map[[2]int]T    // by SameAs
 	costly []costlyPair[T] // pairs whose comparison took work, up to maxCostlyPairs
-	memory []byte
 }
 
 // costlyPair is a pair with its result.
@@ -61,8 +60,7 @@ func (m *PairMemo[T]) compare(a, b *Policy, most int) (result T, work int) {
 	if m.Store == nil || most <= 0 {
 		return m.Compare(a, b, most)
 	}
-	var k pairKey
-	k, m.memory = pairKeyOf(m.memory, a, b)
+	k := pairKeyOf(a, b)
 	if o, ok := m.Store.find(k, most); ok {
 		return o.result, o.work
 	}

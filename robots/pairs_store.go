@@ -34,13 +34,19 @@ type pairOutcome[T any] struct {
 	work, most int
 }
 
-// pairKeyOf returns the key of a pair, and the memory that that took.
-func pairKeyOf(memory []byte, a, b *Policy) (pairKey, []byte) {
-	memory = binary.LittleEndian.AppendUint64(memory[:0], 0)
+// pairTexts are memory for what the policies of a pair say.
+var pairTexts = sync.Pool{New: func() any { return new([]byte) }}
+
+// pairKeyOf returns the key of a pair.
+func pairKeyOf(a, b *Policy) pairKey {
+	text := pairTexts.Get().(*[]byte)
+	defer pairTexts.Put(text)
+	memory := binary.LittleEndian.AppendUint64((*text)[:0], 0)
 	memory = a.AppendRules(memory)
 	binary.LittleEndian.PutUint64(memory, uint64(len(memory))) // where the second begins
 	memory = b.AppendRules(memory)
-	return pairKey{maphash.Bytes(pairSeeds[0], memory), maphash.Bytes(pairSeeds[1], memory)}, memory
+	*text = memory
+	return pairKey{maphash.Bytes(pairSeeds[0], memory), maphash.Bytes(pairSeeds[1], memory)}
 }
 
 // find returns the outcome of a pair, if it is known what it is within a bound.

@@ -53,7 +53,7 @@ func TestKeysTellPoliciesApart(t *testing.T) {
 				f.Parse([]byte("user-agent: a\n"+rules), &q)
 				j := NewJudge(&q, []Agent{{Name: "a", Tokens: []string{"a"}}})
 				j.Load(f)
-				k, _ := pairKeyOf(nil, j.Policy(0), j.Policy(0))
+				k := pairKeyOf(j.Policy(0), j.Policy(0))
 				if other := known[k]; other != nil && Compare(other, j.Policy(0)).Relation != Equal {
 					t.Errorf("%s: %q has the key of other rules", name, rules)
 				}

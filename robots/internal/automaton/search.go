@@ -3,6 +3,7 @@ package automaton
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
@@ -49,7 +50,14 @@ func (l *Language) Search(how Search) (f Finding) {
 	if s.Paths != AllPaths {
 		s.setPlain(s.Paths)
 	}
+	memory := searches.Get().(*searchMemory)
+	s.searchMemory = *memory
 	f.Whole = s.run()
+	defer func() {
+		if *memory = s.searchMemory; cap(memory.states) <= keptStates {
+			searches.Put(memory)
+		}
+	}()
 	f.States, f.Work = len(s.nodes), s.work
 	least := int32(math.MaxInt32)
 	for way, n := range s.found {
@@ -66,17 +74,24 @@ func (l *Language) Search(how Search) (f Finding) {
 type search struct {
 	*automaton
 	Search
-	states []int32 // size numbers for each node
-	nodes  []node
-	table  []int32  // hash table of nodes, by their states
-	long   []choice // escapes that follow the nodes, if paths are read symbol by symbol
-	found  [2]int32 // the node of the first path each way, or -1
-	work   int
-	now    []int32
+	searchMemory
+	long  []choice // escapes that follow the nodes, if paths are read symbol by symbol
+	found [2]int32 // the node of the first path each way, or -1
+	work  int
+	now   []int32
 }
 
-// someNodes is the number of nodes for which a search first allocates memory.
-const someNodes = 32
+// searchMemory is what a search leaves to the next one.
+type searchMemory struct {
+	states []int32 // size numbers for each node
+	nodes  []node
+	table  []int32 // hash table of nodes, by their states
+}
+
+// keptStates bounds the memory of a search that is kept, in numbers of states.
+const keptStates = 1 << 20
+
+var searches = sync.Pool{New: func() any { return new(searchMemory) }}
 
 type node struct {
 	parent int32
@@ -93,9 +108,8 @@ func (s *search) settled() bool {
 // run visits the states and reports whether it ended within the bounds.
 func (s *search) run() (whole bool) {
 	s.now = make([]int32, s.size)
-	s.table = make([]int32, 64)
-	s.nodes = make([]node, 0, someNodes)
-	s.states = make([]int32, 0, someNodes*s.size)
+	s.resize(64)
+	s.nodes, s.states = s.nodes[:0], s.states[:0]
 	s.begin(s.now)
 	if !s.useful(s.now) {
 		return true
@@ -207,8 +221,14 @@ func (s *search) add(st []int32, parent int32, x rewrite.Symbol) (n int32, isNew
 	return n, true
 }
 
+// resize empties the table.
+func (s *search) resize(n int) {
+	s.table = slices.Grow(s.table[:0], n)[:n]
+	clear(s.table)
+}
+
 func (s *search) grow() {
-	s.table = make([]int32, 2*len(s.table))
+	s.resize(2 * len(s.table))
 	mask := len(s.table) - 1
 	for n := range s.nodes {
 		i := int(hashState(s.state(int32(n)))) & mask
