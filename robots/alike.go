@@ -23,10 +23,17 @@ const (
 	alike                    // on all
 )
 
-// likenessOf compares the normal forms of readings, on some paths or fewer. It also returns
+// likenessOf compares the rules of readings, on some paths or fewer. It also returns
 // what that cost, in the unit of [Relate].
 func likenessOf(readings []spoken, on domain) (l likeness, work int) {
-	for ; on.likeness > unknownLikeness; on.likeness-- {
+	l, work = alikeAsWritten(readings, on)
+	l, cost := likenessAbove(l, readings, on)
+	return l, work + cost
+}
+
+// likenessAbove is likenessOf for readings that are known to agree on some paths.
+func likenessAbove(l likeness, readings []spoken, on domain) (more likeness, work int) {
+	for ; on.likeness > l; on.likeness-- {
 		same, cost := sameNormal(readings, on)
 		if work += cost; same {
 			break
@@ -152,32 +159,21 @@ func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
 		if form != automaton.Rewritten && isDead(text, on, form) {
 			return
 		}
-		if !isInert(text, kind&starKind != 0, on) || form == automaton.Rewritten &&
-			!(rewritesFew(r.view.As) && isInertRewritten(text, kind, r.view.As)) {
+		if !isInert(text, kind&starKind != 0, on) || !r.keeps(text, kind) {
 			kind += viewKind * (1 + uint8(form))
 		}
 		rules = append(rules, statedRule{text, key, kind})
 	}
 	for i := range rs.literals {
-		l, kind := &rs.literals[i], uint8(0)
-		text := rs.text(l)[:l.n]
-		switch {
-		case l.anchor:
-			kind = anchorKind
-		case r.whole && l.n > 0 && text[l.n-1] != '/':
-			kind = borderKind
-		}
-		add(text, l.key, kind)
+		l := &rs.literals[i]
+		add(rs.text(l)[:l.n], l.key, r.kindOf(l))
 	}
 	for i := range rs.wilds {
-		w, kind := &rs.wilds[i], uint8(starKind)
+		w := &rs.wilds[i]
 		if w.inQuery != nil || w.once {
 			return nil, false
 		}
-		if w.anchor {
-			kind += anchorKind
-		}
-		add(w.pattern, w.key, kind)
+		add(w.pattern, w.key, w.kind())
 	}
 	slices.SortFunc(rules, func(a, b statedRule) int { return cmp.Or(a.comparePattern(b), cmp.Compare(b.key, a.key)) })
 	rules = slices.CompactFunc(rules, func(a, b statedRule) bool { return a.comparePattern(b) == 0 })
@@ -186,6 +182,24 @@ func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
 		return rules, false
 	}
 	return rules, lengthsDecide(rules, mode)
+}
+
+// kindOf returns the kind of a literal, for a path that is compared as it stands.
+func (r *spoken) kindOf(l *literal) uint8 {
+	switch {
+	case l.anchor:
+		return anchorKind
+	case r.whole && l.n > 0 && r.rules.text(l)[l.n-1] != '/':
+		return borderKind
+	}
+	return 0
+}
+
+func (w *wild) kind() uint8 {
+	if w.anchor {
+		return starKind | anchorKind
+	}
+	return starKind
 }
 
 // comparePattern compares two rules but for their lengths.
@@ -242,12 +256,20 @@ const maxMeetings = 1 << 14
 // sorted. It is not ok if there are too many to look at.
 func withoutIdle(rules []statedRule) (left []statedRule, ok bool) {
 	var of [2][]*statedRule
+	allows := 0
 	for i := range rules {
-		k := rules[i].key & 1
-		of[k] = append(of[k], &rules[i])
+		allows += int(rules[i].key & 1)
 	}
-	if len(of[Allow])*len(of[Disallow]) > maxMeetings {
+	if allows*(len(rules)-allows) > maxMeetings {
 		return rules, false
+	}
+	if allows > 0 && allows < len(rules) { // else no rule meets one of the other kind
+		all := make([]*statedRule, len(rules))
+		of[Allow], of[Disallow] = all[:0:allows], all[allows:allows]
+		for i := range rules {
+			k := rules[i].key & 1
+			of[k] = append(of[k], &rules[i])
+		}
 	}
 	left = make([]statedRule, 0, len(rules))
 	var covers [2][]*statedRule // prefixes of the current pattern, each one of the next

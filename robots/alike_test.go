@@ -147,6 +147,17 @@ func TestShortWaysOnRandomRules(t *testing.T) {
 	}
 }
 
+// TestShortWaysOnWhatNoURLHolds compares a pattern with a byte that no URL has, which wget decodes.
+func TestShortWaysOnWhatNoURLHolds(t *testing.T) {
+	const rules = "disallow: /a b"
+	for _, name := range ParserNames() {
+		a, b := policyOf(named(t, "google"), rules), policyOf(named(t, name), rules)
+		if d := sayTheSame(t, a, b, automaton.MaxWork, func() string { return rules }); name == "wget" && d != Differs {
+			t.Errorf("google and wget: %v, want %v", d, Differs)
+		}
+	}
+}
+
 // TestShortWaysAreBounded counts the work on pairs made to be slow.
 func TestShortWaysAreBounded(t *testing.T) {
 	many := func(n int, f func(i int) string) string {

@@ -93,7 +93,8 @@
 //	pairs_store.go   what they gave, from file to file
 //	probe.go         paths that rules name
 //	probe_forms.go   paths on which forms of a path, or ranks of rules, part
-//	alike.go         policies whose rules show that they mean the same
+//	written.go       policies that have the same rules, one by one
+//	alike.go         others whose rules show that they mean the same
 //	inert.go         patterns that match the same in all forms
 //	apart.go         the others, each by itself
 //	dots.go          paths with dot segments

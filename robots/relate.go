@@ -152,7 +152,14 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 func differShortly(a, b *Policy) (d Difference, known shown, work int) {
 	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: true}
 	readings, on := readingsOf(a, b)
-	if known.agree, work = likenessOf(readings, on); known.agree == unknownLikeness {
+	var cost int
+	if known.agree, work = alikeAsWritten(readings, on); known.agree == unknownLikeness {
+		if p.tryFirst(); p.found != [2]bool{} {
+			return Differs, known, work + p.work/16
+		}
+	}
+	known.agree, cost = likenessAbove(known.agree, readings, on)
+	if work += cost; known.agree == unknownLikeness {
 		on.likeness = alikePlainly
 		partings, cost := partingsOf(readings, on)
 		p.tryApart(partings)

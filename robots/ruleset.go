@@ -35,6 +35,7 @@ type ruleset struct {
 	class                     Class // if hasClass
 	hasClass                  bool
 	normals                   []normalForm // those that were asked for
+	inert                     []inertOn    // the same
 }
 
 func (rs *ruleset) reset(f *File, groups []int32) {
@@ -44,7 +45,7 @@ func (rs *ruleset) reset(f *File, groups []int32) {
 	rs.emptyAllow, rs.emptyDisallow = -1, -1
 	rs.hasForms, rs.hasClass, rs.twin = false, false, nil
 	clear(rs.normals)
-	rs.normals = rs.normals[:0]
+	rs.normals, rs.inert = rs.normals[:0], rs.inert[:0]
 }
 
 // number identifies a ruleset; 0 means no group.
