@@ -43,7 +43,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		white:   &blank,
 	}
 	s.reject, s.leave = p.leniencies()
-	s.letter = p.Reserved == ReservedEqual
+	s.letter, s.rfc = p.Reserved == ReservedEqual, p.Escapes == EscapesRFC
 	if s.google {
 		s.white = &space
 	}
@@ -214,6 +214,7 @@ type parser struct {
 	p       *Profile
 	reading *reading // nil for the first
 	google  bool
+	rfc     bool       // EscapesRFC
 	dialect bool       // parseDialect finds agents and rules
 	reject  oddity     // oddities whose lines do not count
 	leave   oddity     // oddities that the profile leaves open

@@ -2,7 +2,6 @@ package robots
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
@@ -31,36 +30,33 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 
 // compile sets what comparing rule number n requires. Its pattern is not empty.
 func (s *parser) compile(r *Rule, n int32) {
-	foreign, star, reserved := false, false, false
-	if s.p.Escapes == EscapesRFC {
-		foreign, star, reserved = scanRFC(r.Pattern)
-		if (foreign || reserved) && s.p.Reserved == ReservedOpen && s.group >= 0 {
-			g := &s.Groups[s.group]
-			g.twoPaths = g.twoPaths || foreign && rewrite.TwoPaths(r.Pattern)
-			g.twoLengths = g.twoLengths || rewrite.TwoLengths(r.Pattern)
-		}
-	} else {
-		foreign, star = scan(r.Pattern)
+	core, anchor := r.Pattern, r.Pattern[len(r.Pattern)-1] == '$'
+	if anchor {
+		core = core[:len(core)-1]
 	}
-	if foreign || reserved || s.p.AddSlash {
-		r.Normalized = s.normalize(r.Pattern, n, foreign)
+	has := scan(core)
+	changes, octets := has&traitForeign != 0, false
+	if s.rfc {
+		if has&(traitForeign|traitReserved) != 0 && s.p.Reserved == ReservedOpen && s.group >= 0 {
+			g := &s.Groups[s.group]
+			g.twoPaths = g.twoPaths || changes && rewrite.TwoPaths(r.Pattern)
+			g.twoLengths = g.twoLengths || has&traitReserved != 0 && rewrite.TwoLengths(r.Pattern)
+		}
+		octets = has&traitQuery != 0 || s.letter && has&(traitForeign|traitReserved) != 0
+		changes = has&(traitForeign|traitUnfit|traitDollar) != 0
+	}
+	if changes || s.p.AddSlash {
+		r.Normalized = s.normalize(r.Pattern, n, changes)
 	}
 	norm := r.Normalized
-	length := len(norm)
-	if foreign || reserved {
-		length = s.length(norm)
-	}
+	length := s.length(norm, octets)
 	r.Effective = norm[0] == '/' && s.group >= 0
 	if s.p.Wildcards {
-		r.Wildcard = star
-		r.Anchor = norm[len(norm)-1] == '$'
+		r.Wildcard, r.Anchor = has&traitStar != 0, anchor
 		r.Effective = (norm[0] == '/' || norm[0] == '*') && s.group >= 0
-		if star && !s.p.CountTrailingStar {
-			core, anchor := stripStars(norm, r.Anchor)
-			length = len(core)
-			if foreign || reserved {
-				length = s.length(core)
-			}
+		if r.Wildcard && !s.p.CountTrailingStar {
+			core, anchor := stripStars(norm, anchor)
+			length = s.length(core, octets)
 			if anchor {
 				length++
 			}
@@ -79,7 +75,7 @@ func (f *File) setLetter(base *File, p *Profile) {
 	f.base, f.letter = base, true
 	f.Groups, f.Rules = base.Groups, append(f.Rules[:0], base.Rules...)
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
-	s, forms := parser{File: f, p: p}, base.inQuery
+	s, forms := parser{File: f, p: p, rfc: p.Escapes == EscapesRFC}, base.inQuery
 	for i := range f.Rules {
 		r, n := &f.Rules[i], int32(i)
 		s.group = r.Group
@@ -101,9 +97,10 @@ func (f *File) setLetter(base *File, p *Profile) {
 // characters in a path equal their escapes.
 func (g *Group) twoWays() bool { return g.twoPaths || g.twoLengths }
 
-// length returns the length of a normalized pattern for precedence.
-func (s *parser) length(norm []byte) int {
-	if s.p.Escapes == EscapesRFC {
+// length returns the length of a normalized pattern for precedence: in octets, some
+// characters count as their escapes.
+func (s *parser) length(norm []byte, octets bool) int {
+	if octets {
 		return rewrite.Octets(norm, s.letter)
 	}
 	return len(norm)
@@ -127,14 +124,10 @@ func stripStars(pattern []byte, anchor bool) ([]byte, bool) {
 }
 
 // normalize returns the form of a pattern that is compared: usually the pattern
-// itself, else scratch memory.
-func (s *parser) normalize(pattern []byte, rule int32, foreign bool) []byte {
+// itself, else scratch memory. It may differ from it by more than a slash only if changes.
+func (s *parser) normalize(pattern []byte, rule int32, changes bool) []byte {
 	slash := s.p.AddSlash && pattern[0] != '/'
-	dollar := -1 // index of a $ that is not an anchor
-	if s.p.Escapes == EscapesRFC {
-		dollar = bytes.IndexByte(pattern[:len(pattern)-1], '$')
-	}
-	if !slash && dollar < 0 && (!foreign || s.p.Escapes == EscapesLiteral) {
+	if !slash && (!changes || s.p.Escapes == EscapesLiteral) {
 		return pattern
 	}
 	from := len(s.scratch)
@@ -169,67 +162,43 @@ func (s *parser) noteForm(pattern []byte, rule int32, from int, slash bool) {
 	s.inQuery = append(s.inQuery, queryForm{rule, form})
 }
 
-const ones, highs = 0x0101010101010101, 0x8080808080808080
+// traits are those of the bytes of a pattern that decide what comparing it requires.
+type traits uint8
 
-// scan looks at a pattern eight bytes at a time. foreign reports a % or a byte
-// from 0x80, which normalizing may change; star reports a *.
-func scan(b []byte) (foreign, star bool) {
-	var f, s uint64
-	for {
-		w := first8(b)
-		x, y := w^ones*'%', w^ones*'*'
-		f |= w | (x-ones)&^x
-		s |= (y - ones) &^ y
-		if len(b) <= 8 {
-			return f&highs != 0, s&highs != 0
-		}
-		b = b[8:]
-	}
-}
+const (
+	traitForeign  traits = 1 << iota // a % or a byte from 0x80
+	traitUnfit                       // another byte that no URL can hold
+	traitStar                        // *
+	traitDollar                      // $, which is no anchor
+	traitQuery                       // ?
+	traitReserved                    // another reserved character than these and /
+)
 
-// scanRFC is scan for EscapesRFC, where bytes that no URL can hold are foreign
-// too. If reserved is false, then no reserved character is in the pattern but /
-// and * and a $ at the end: such a pattern without foreign bytes is its own
-// normal form, and as long as it looks.
-func scanRFC(pattern []byte) (foreign, star, reserved bool) {
-	b := pattern
-	if b[len(b)-1] == '$' {
-		b = b[:len(b)-1]
-	}
-	var f, s, r uint64
-	for {
-		w := first8(b)
-		if len(b) < 8 {
-			w |= ones * '/' << (8 * len(b)) // pad with a byte that is neither
+var traitsOf = func() (t [256]traits) {
+	for i := range t {
+		switch c := byte(i); {
+		case c == '%', c >= 0x80:
+			t[c] = traitForeign
+		case c == '*':
+			t[c] = traitStar
+		case c == '$':
+			t[c] = traitDollar
+		case c == '?':
+			t[c] = traitQuery
+		case rewrite.IsUnfit(c):
+			t[c] = traitUnfit
+		case rewrite.IsReserved(c) && c != '/':
+			t[c] = traitReserved
 		}
-		f |= w
-		high := w & highs
-		w &^= highs
-		// Each sum has the high bit of a byte that is at least the character.
-		noStar := w ^ ones*'*' + ones*0x7F
-		s |= ^(noStar | high)
-		r |= ^(w+ones*(0x80-'-'))&noStar |
-			(w+ones*(0x80-':'))&^(w+ones*(0x80-'A')) |
-			(w+ones*(0x80-'['))&^(w+ones*(0x80-'_')) |
-			(w+ones*(0x80-'`'))&^(w+ones*(0x80-'a')) |
-			(w+ones*(0x80-'{'))&^(w+ones*(0x80-'~')) | (w + ones)
-		if len(b) <= 8 {
-			break
-		}
-		b = b[8:]
 	}
-	reserved = r&highs != 0
-	foreign = f&highs != 0
-	for i := 0; reserved && !foreign && i < len(pattern); i++ {
-		foreign = pattern[i] == '%' || rewrite.IsUnfit(pattern[i])
-	}
-	return foreign, s&highs != 0, reserved
-}
+	return t
+}()
 
-// first8 returns the first eight bytes, padded with zeros.
-func first8(b []byte) uint64 {
-	if len(b) >= 8 {
-		return binary.LittleEndian.Uint64(b)
+// scan returns the traits of a pattern without its anchor. One that has none is its own
+// normal form, and as long as it looks, under every profile that adds no slash.
+func scan(core []byte) (has traits) {
+	for _, c := range core {
+		has |= traitsOf[c]
 	}
-	return firstBytes(b)
+	return has
 }
