@@ -274,7 +274,7 @@ func events(f *File) []event {
 		case NoField:
 			// Google's parser reads two words as a field and a value, even if
 			// the field is unknown.
-			if k, v, _, ok := split(r.Value); ok && len(ascii.Trim(k)) > 0 {
+			if k, v, _, ok := split(r.Value, bytes.IndexByte(r.Value, ':')); ok && len(ascii.Trim(k)) > 0 {
 				unknown(r.Line, k, v)
 				e.NoColon = true
 			} else {

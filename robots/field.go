@@ -139,35 +139,44 @@ const (
 	extNoindex
 )
 
-var extensions = map[string]extension{
-	"crawl-delay":    extCrawlDelay,
-	"content-signal": extContentSignal,
-	"content-usage":  extContentUsage,
-	"license":        extLicense,
-	"request-rate":   extRequestRate,
-	"visit-time":     extVisitTime,
-	"clean-param":    extCleanParam,
-	"host":           extHost,
-	"noindex":        extNoindex,
-	"cache-delay":    extOther,
-	"comment":        extOther,
-	"crawl-rate":     extOther,
-	"nofollow":       extOther,
-	"noarchive":      extOther,
-	"robot-version":  extOther,
-	"allow":          extOther, // in a profile without this field
-}
+// beginsField has the first letters of all fields and extensions.
+var beginsField = func() (t [256]bool) {
+	for _, c := range []byte("acdhlnrsuv") {
+		t[c], t[c-0x20] = true, true
+	}
+	return t
+}()
 
 func recogniseExtension(key []byte) extension {
-	var low [16]byte
-	if len(key) > len(low) {
+	var low [14]byte // as long as the longest
+	if len(key) == 0 || len(key) > len(low) || !beginsField[key[0]] {
 		return extNone
 	}
 	for i, c := range key {
-		if c-'A' < 26 {
-			c |= 0x20
-		}
-		low[i] = c
+		low[i] = lower(c)
 	}
-	return extensions[string(low[:len(key)])]
+	switch string(low[:len(key)]) {
+	case "crawl-delay":
+		return extCrawlDelay
+	case "content-signal":
+		return extContentSignal
+	case "content-usage":
+		return extContentUsage
+	case "license":
+		return extLicense
+	case "request-rate":
+		return extRequestRate
+	case "visit-time":
+		return extVisitTime
+	case "clean-param":
+		return extCleanParam
+	case "host":
+		return extHost
+	case "noindex":
+		return extNoindex
+	case "cache-delay", "comment", "crawl-rate", "nofollow", "noarchive", "robot-version",
+		"allow": // in a profile without this field
+		return extOther
+	}
+	return extNone
 }

@@ -95,7 +95,7 @@ func (s *parser) lines(start int) {
 			break
 		}
 		stop := end
-		remarks := len(f.Remarks)
+		remarks, group := len(f.Remarks), s.group
 		if s.google && stop-start > googleLine {
 			stop = start + googleLine
 		}
@@ -124,8 +124,10 @@ func (s *parser) lines(start int) {
 		if line := body[start:stop]; !judging || mayStateUse(line) {
 			s.content(line)
 		}
-		for ; remarks < len(f.Remarks); remarks++ {
-			f.Remarks[remarks].Group = s.group
+		if s.group != group {
+			for ; remarks < len(f.Remarks); remarks++ {
+				f.Remarks[remarks].Group = s.group
+			}
 		}
 		if end == len(body) {
 			break

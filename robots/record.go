@@ -10,7 +10,9 @@ import (
 // content parses a line without its end and comment. It recognises the fields
 // of nearly all lines by their first eight bytes.
 func (s *parser) content(b []byte) {
-	b = s.trim(b)
+	for len(b) > 0 && s.white[b[0]] {
+		b = b[1:]
+	}
 	if len(b) > 8 {
 		low := binary.LittleEndian.Uint64(b) | 0x2020202020202020
 		switch low {
@@ -30,10 +32,9 @@ func (s *parser) content(b []byte) {
 			return
 		}
 	}
-	if len(b) == 0 {
-		return
+	if b = s.trim(b); len(b) > 0 {
+		s.record(b)
 	}
-	s.record(b)
 }
 
 // word returns eight bytes as the number that they load as.
@@ -41,7 +42,12 @@ func word(w string) uint64 { return binary.LittleEndian.Uint64([]byte(w)) }
 
 // record parses any line that is not empty.
 func (s *parser) record(b []byte) {
-	whole, value, odd, ok := split(b)
+	colon := bytes.IndexByte(b, ':')
+	if colon < 0 && s.reject&oddNear != 0 && !beginsField[b[0]] {
+		s.invalid(NoField, nil, b) // as most lines of a web page are
+		return
+	}
+	whole, value, odd, ok := split(b, colon)
 	key := s.trim(whole)
 	value = s.trim(value)
 	if !ok || len(key) == 0 {
@@ -49,7 +55,7 @@ func (s *parser) record(b []byte) {
 		return
 	}
 	fld, o := recognise(key)
-	if fld == fieldNone && s.p.NearTypos != Reject {
+	if fld == fieldNone && s.reject&oddNear == 0 {
 		if fld = near(key); fld != fieldNone {
 			o = oddNear
 		}
@@ -173,9 +179,9 @@ func (s *parser) aside(r record) {
 
 // split splits a line at its first colon or, without one, at the white space
 // between its only two words.
-func split(b []byte) (key, value []byte, odd oddity, ok bool) {
-	if i := bytes.IndexByte(b, ':'); i >= 0 {
-		return b[:i], b[i+1:], 0, true
+func split(b []byte, colon int) (key, value []byte, odd oddity, ok bool) {
+	if colon >= 0 {
+		return b[:colon], b[colon+1:], 0, true
 	}
 	i := ascii.IndexBlank(b)
 	if i < 0 {

@@ -64,8 +64,8 @@ func HasPrefixFold(b []byte, s string) bool {
 
 // IsAbsolute reports whether b is a URL with scheme and host.
 func IsAbsolute(b []byte) bool {
-	i := bytes.Index(b, []byte("://"))
-	if i <= 0 || len(b) == i+3 || bytes.IndexByte([]byte("/?#"), b[i+3]) >= 0 {
+	i := bytes.IndexByte(b, ':') // no scheme has one
+	if i <= 0 || len(b) <= i+3 || b[i+1] != '/' || b[i+2] != '/' || bytes.IndexByte([]byte("/?#"), b[i+3]) >= 0 {
 		return false
 	}
 	for j, c := range b[:i] {
