@@ -6,13 +6,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// cells are one field of n consecutive rows, which are written several times in
-// their order: n × times is at most batchRows.
+// cells are one field of n consecutive rows, at most batchRows, which are written several
+// times in their order: n × times is at most repeatedRows.
 type cells struct {
 	first    unsafe.Pointer
 	stride   uintptr
 	n, times int
-	again    bool // the batch before had the same rows
 }
 
 func at[V any](c cells, i int) V { return *(*V)(unsafe.Add(c.first, uintptr(i)*c.stride)) }
@@ -22,13 +21,12 @@ func at[V any](c cells, i int) V { return *(*V)(unsafe.Add(c.first, uintptr(i)*c
 func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
 	values := make([]V, batchRows)
 	return func(c cells) error {
-		if !c.again {
-			for i := range c.n {
-				values[i] = at[V](c, i)
-			}
+		values = sized(values, c.n*c.times)
+		for i := range c.n {
+			values[i] = at[V](c, i)
 		}
-		fill(values[:c.n*c.times], c.n)
-		if _, err := add(values[:c.n*c.times]); err != nil {
+		fill(values, c.n)
+		if _, err := add(values); err != nil {
 			return err
 		}
 		_, err := w.WriteRowValues(nil)
@@ -40,23 +38,30 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 // definition levels.
 func nullable[V any](w *parquet.ColumnWriter, k *kind, add func([]V) (int, error)) func(cells) error {
 	values, levels := make([]V, batchRows), newLevels(w, k.buffer)
-	filled := 0
 	return func(c cells) error {
-		if !c.again {
-			filled = 0
-			for i := range c.n {
-				p := at[*V](c, i)
-				levels.pattern[i] = 0
-				if p != nil {
-					levels.pattern[i], values[filled] = 1, *p
-					filled++
-				}
+		values = sized(values, c.n*c.times)
+		filled := 0
+		for i := range c.n {
+			p := at[*V](c, i)
+			levels.pattern[i] = 0
+			if p != nil {
+				levels.pattern[i], values[filled] = 1, *p
+				filled++
 			}
 		}
-		fill(values[:filled*c.times], filled)
-		if _, err := add(values[:filled*c.times]); err != nil {
+		values = values[:filled*c.times]
+		fill(values, filled)
+		if _, err := add(values); err != nil {
 			return err
 		}
 		return levels.write(c.n, c.times)
 	}
+}
+
+// sized returns s, or other memory, with n elements. What they hold is lost.
+func sized[V any](s []V, n int) []V {
+	if n > cap(s) {
+		s = make([]V, n, repeatedRows)
+	}
+	return s[:n]
 }

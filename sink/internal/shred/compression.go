@@ -27,7 +27,7 @@ var ofSmall, ofLarge = encoders(runtime.GOMAXPROCS(0)), encoders((runtime.GOMAXP
 func encoders(concurrency int) func() *zstd.Encoder {
 	return sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(concurrency),
-			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false),
+			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false),
 			zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic(err)

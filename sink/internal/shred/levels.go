@@ -10,7 +10,7 @@ import (
 // levels writes the definition levels of a nullable column: which cells are null.
 type levels struct {
 	writer  *parquet.ColumnWriter
-	pattern []byte          // of the cells of the last batch, 1 for a cell that is not null
+	pattern [batchRows]byte // of the cells to write, 1 for a cell that is not null
 	buffer  *nullableBuffer // nil if parquet-go keeps the levels
 	values  []parquet.Value // which it gets then
 }
@@ -25,7 +25,7 @@ type levels struct {
 // parquet-go replaces the buffer of a column only with DictionaryMaxBytes, which this package
 // must not set: levels would be lost.
 func newLevels(w *parquet.ColumnWriter, cells parquet.ColumnBuffer) *levels {
-	l := &levels{writer: w, pattern: make([]byte, batchRows)}
+	l := &levels{writer: w}
 	used := fieldOf[parquet.ColumnBuffer](w, "columnBuffer")
 	original := fieldOf[parquet.ColumnBuffer](w, "originalColumnBuffer")
 	counts := fieldOf[[]int64](w, "definitionLevelHistogram")
@@ -34,7 +34,7 @@ func newLevels(w *parquet.ColumnWriter, cells parquet.ColumnBuffer) *levels {
 		l.buffer = &nullableBuffer{ColumnBuffer: *used, cells: cells, counts: counts, ofPages: ofPages, counted: -1}
 		*used, *original = l.buffer, l.buffer
 	} else {
-		l.values = make([]parquet.Value, batchRows)
+		l.values = make([]parquet.Value, repeatedRows)
 	}
 	return l
 }
@@ -51,16 +51,18 @@ func fieldOf[V any](w *parquet.ColumnWriter, name string) *V {
 // write appends the pattern of n cells several times, and flushes a full page.
 func (l *levels) write(n, times int) error {
 	all := n * times
-	fill(l.pattern[:all], n)
 	var slow []parquet.Value
 	if b := l.buffer; b != nil {
-		b.levels = append(room(b.levels, all), l.pattern[:all]...)
+		from := len(b.levels)
+		b.levels = append(room(b.levels, all), l.pattern[:n]...)[:from+all]
+		fill(b.levels[from:], n)
 		b.nulls += times * bytes.Count(l.pattern[:n], []byte{0})
 	} else {
-		for i, level := range l.pattern[:all] {
-			l.values[i] = levelOf[level]
-		}
 		slow = l.values[:all]
+		for i, level := range l.pattern[:n] {
+			slow[i] = levelOf[level]
+		}
+		fill(slow, n)
 	}
 	_, err := l.writer.WriteRowValues(slow)
 	return err

@@ -9,9 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// numbers is the type of a page of texts. It writes the bytes that [parquet.RLEDictionary]
-// writes: eights of cells, as runs where all eight are equal, and bit-packed otherwise. But
-// it knows the greatest number, and which cells repeat others.
+// numbers is the type of a page of texts. It writes what [parquet.RLEDictionary] writes:
+// eights of cells, bit-packed unless all are equal, and runs. But it knows the greatest
+// number, and which cells repeat others.
 type numbers struct {
 	parquet.Type
 	texts *textColumn
@@ -47,7 +47,7 @@ type eights struct {
 	begun  [8]int32 // the first cells of an eight that is not complete
 	cells  int      // and how many they are
 	value  int32    // of the run that is not written yet
-	count  int      // its eights
+	count  int      // its cells
 	packed int      // eights at the end of dst that are bit-packed and have no header yet
 	head   int      // where their header begins, for which there is one byte
 }
@@ -83,9 +83,10 @@ func (e *eights) run(value int32, times int) {
 		e.cell(value)
 	}
 	if times >= 8 {
-		e.equal(value, times/8)
+		e.equal(value, times)
+		return
 	}
-	for ; e.cells < times%8; e.cells++ {
+	for ; e.cells < times; e.cells++ {
 		e.begun[e.cells] = value
 	}
 }
@@ -119,23 +120,19 @@ func (e *eights) repeat(cells []int32, times int) {
 	}
 }
 
-// eight appends an eight. It reports whether this goes on with the bit-packed ones, if any:
-// besides a run, one of four equal cells and four others does not, since the assembly of
-// parquet-go for AVX2 compares the halves.
-func (e *eights) eight(c *[8]int32) (goesOn bool) {
-	low, high := c[0], c[4]
-	isHalved := c[1] == low && c[2] == low && c[3] == low && c[5] == high && c[6] == high && c[7] == high
-	if isHalved && low == high {
-		e.equal(low, 1)
+// eight appends an eight. It reports whether this is bit-packed.
+func (e *eights) eight(c *[8]int32) (isPacked bool) {
+	if v := c[0]; c[1] == v && c[2] == v && c[3] == v && c[4] == v && c[5] == v && c[6] == v && c[7] == v {
+		e.equal(v, 8)
 		return false
 	}
-	if isHalved || e.packed == 0 {
+	if e.packed == 0 {
 		e.finish()
 		e.head, e.dst = len(e.dst), append(e.dst, 0)
 	}
 	e.packed++
 	e.pack(c)
-	return !isHalved
+	return true
 }
 
 func (e *eights) pack(c *[8]int32) {
@@ -162,13 +159,13 @@ func (e *eights) pack(c *[8]int32) {
 	}
 }
 
-// equal appends eights of one number.
-func (e *eights) equal(value int32, eights int) {
+// equal appends a number several times.
+func (e *eights) equal(value int32, times int) {
 	if e.count == 0 || e.value != value {
 		e.finish()
 		e.value = value
 	}
-	e.count += eights
+	e.count += times
 }
 
 // again appends bit-packed eights that repeat the last ones.
@@ -182,7 +179,7 @@ func (e *eights) again(period, eights int) {
 // finish writes the run, or the header of the bit-packed eights.
 func (e *eights) finish() {
 	if e.count > 0 {
-		e.writeRun(e.value, 8*e.count)
+		e.writeRun(e.value, e.count)
 		e.count = 0
 	}
 	if e.packed > 0 {

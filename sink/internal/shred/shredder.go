@@ -18,7 +18,6 @@ type shredder[T any] struct {
 	texts   []*textColumn
 	spare   *sync.Pool // *[]*textColumn for reuse by this row type
 	rows    int        // rows in the row group
-	flushed bool       // the last batch ended a row group
 }
 
 // shred extracts one column from rows.
@@ -32,6 +31,10 @@ type shred struct {
 // batchRows is the number of rows shredded at a time, so that they stay in the CPU
 // cache from column to column.
 const batchRows = 256
+
+// repeatedRows is the most rows written at a time where rows repeat others: the verdicts of
+// all agents that follow one group.
+const repeatedRows = 4096
 
 // dictionaryBytes bounds the texts of a column in a row group; more of them end the
 // row group. Hostile files can reach it, and parquet-go would hold dictionaries of
@@ -91,7 +94,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
 		n := min(len(rows), batchRows, RowGroup-s.rows)
-		if err := s.batch(rows[:n], -1, nil, false); err != nil {
+		if err := s.batch(rows[:n], -1, nil); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -105,31 +108,30 @@ func (s *shredder[T]) writeEach(column string, texts []string, rows []T) error {
 	if at < 0 {
 		return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column)
 	}
-	again := false
 	for len(texts) > 0 && len(rows) > 0 {
-		times := min(len(texts), batchRows/len(rows), (RowGroup-s.rows)/len(rows))
-		if times > 0 {
-			if err := s.batch(rows, at, texts[:times], again); err != nil {
+		times := min(len(texts), repeatedRows/len(rows), (RowGroup-s.rows)/len(rows))
+		if times > 0 && len(rows) <= batchRows {
+			if err := s.batch(rows, at, texts[:times]); err != nil {
 				return err
 			}
-			texts, again = texts[times:], !s.flushed
+			texts = texts[times:]
 			continue
 		}
 		for rest := rows; len(rest) > 0; {
 			n := min(len(rest), batchRows, RowGroup-s.rows)
-			if err := s.batch(rest[:n], at, texts[:1], false); err != nil {
+			if err := s.batch(rest[:n], at, texts[:1]); err != nil {
 				return err
 			}
 			rest = rest[n:]
 		}
-		texts, again = texts[1:], false
+		texts = texts[1:]
 	}
 	return nil
 }
 
-// batch appends at most batchRows rows: the given ones, or these once for each text
-// of a column. With again, the batch before had the same rows, in the same row group.
-func (s *shredder[T]) batch(rows []T, column int, texts []string, again bool) error {
+// batch appends at most batchRows rows, or these once for each text of a column: at most
+// repeatedRows.
+func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
 	times := max(len(texts), 1)
 	for i, c := range s.columns {
 		var err error
@@ -137,18 +139,18 @@ func (s *shredder[T]) batch(rows []T, column int, texts []string, again bool) er
 			err = c.each(len(rows), texts)
 		} else {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
-			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times, again: again})
+			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	s.rows += len(rows) * times
-	s.flushed = s.rows == RowGroup
+	isFull := s.rows == RowGroup
 	for _, t := range s.texts {
-		s.flushed = s.flushed || len(t.values) >= dictionaryBytes || t.len() >= dictionaryTexts
+		isFull = isFull || len(t.values) >= dictionaryBytes || t.len() >= dictionaryTexts
 	}
-	if !s.flushed {
+	if !isFull {
 		return nil
 	}
 	s.rows = 0

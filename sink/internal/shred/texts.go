@@ -17,8 +17,8 @@ type textColumn struct {
 	spans  []span   // the cells from the first on that are repeated, or not; those after them are not
 	within int      // cells that spans speak of
 	more   int      // repetitions of cells
-	batch  []int32  // the cells of the last batch, once
 	shared bool     // a later column has the same dictionary
+	batch  []int32  // the cells of the last batch, once, if it has
 	seen   []uint64 // the set of the texts of the cells, a bit for each
 }
 
@@ -134,37 +134,11 @@ func (t *textColumn) addAbove(n int) {
 	}
 }
 
-// addBatch appends the cells of the batch before, after which no cell was added, several
-// times.
-func (t *textColumn) addBatch(times int) {
-	if last := len(t.spans) - 1; len(t.batch) > 0 && last >= 0 && t.within == len(t.cells) {
-		more := times // of the batch
-		if t.spans[last].n == 1 {
-			more *= len(t.batch)
-		}
-		t.spans[last].times += more
-		t.more += len(t.batch) * times
-		return
-	}
-	from := len(t.cells)
-	if from == 0 { // they are of the page before
-		for _, n := range t.batch {
-			t.see(n)
-		}
-	}
-	t.cells = append(room(t.cells, len(t.batch)), t.batch...)
-	t.spread(from, times)
-}
-
-// repeat keeps the cells from index from on as those of the batch, and has them stand there
-// several times.
+// repeat has the cells from index from on, which are a batch, stand there several times.
 func (t *textColumn) repeat(from, times int) {
-	t.batch = append(t.batch[:0], t.cells[from:]...)
-	t.spread(from, times)
-}
-
-// spread has the cells from index from on stand there several times.
-func (t *textColumn) spread(from, times int) {
+	if t.shared {
+		t.batch = append(t.batch[:0], t.cells[from:]...)
+	}
 	switch cells := t.cells[from:]; {
 	case len(cells)*times < 8: // nothing is won
 		t.cells = room(t.cells, len(cells)*(times-1))[:from+len(cells)*times]
@@ -277,11 +251,6 @@ func (t *texts) grow() {
 // requiredTexts writes what required does, for texts. In a closure of a function that is
 // itself inlined, the compiler would not inline at.
 func requiredTexts(w *parquet.ColumnWriter, t *textColumn, c cells) error {
-	if c.again {
-		t.addBatch(c.times)
-		_, err := w.WriteRowValues(nil)
-		return err
-	}
 	from := len(t.cells)
 	for i := 0; i < c.n; {
 		text, first := at[string](c, i), i
@@ -300,11 +269,6 @@ func requiredTexts(w *parquet.ColumnWriter, t *textColumn, c cells) error {
 // and its field stands back bytes before in a row.
 func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(cells) error {
 	return func(c cells) error {
-		if c.again {
-			t.addBatch(c.times)
-			_, err := w.WriteRowValues(nil)
-			return err
-		}
 		from, others := len(t.cells), c
 		others.first = unsafe.Add(c.first, -back)
 		for i := range c.n {
@@ -345,10 +309,6 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 func nullableTexts(w *parquet.ColumnWriter, k *kind) func(cells) error {
 	t, levels := k.texts, newLevels(w, k.buffer)
 	return func(c cells) error {
-		if c.again {
-			t.addBatch(c.times)
-			return levels.write(c.n, c.times)
-		}
 		from := len(t.cells)
 		var above *string
 		for i := range c.n {
