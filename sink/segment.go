@@ -86,16 +86,19 @@ func (t Table[T]) Write(rows ...T) error {
 	return nil
 }
 
-// WriteEach appends the rows once for each text, which stands in the named column in
-// place of theirs. It is much faster than Write for rows that differ in nothing else.
-func (t Table[T]) WriteEach(column string, texts []string, rows ...T) error {
+// Column is a column of texts that stand in place of those of rows.
+type Column = shred.Column
+
+// WriteEach appends the rows once for each text of the columns, which have equally many.
+// It is much faster than Write for rows that differ in nothing else.
+func (t Table[T]) WriteEach(rows []T, columns ...Column) error {
 	if t.w == nil || len(rows) == 0 {
 		return nil
 	}
-	if err := t.w.rows.WriteEach(column, texts, rows); err != nil {
+	if err := t.w.rows.WriteEach(rows, columns...); err != nil {
 		return fmt.Errorf("write %s: %w", t.w.file.Path(), err)
 	}
-	t.w.info.Rows += int64(len(rows)) * int64(len(texts))
+	t.w.info.Rows += int64(len(rows)) * int64(len(columns[0].Texts))
 	return nil
 }
 

@@ -33,7 +33,7 @@ func isShredded[T any](t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Release()
-	if err := w.WriteEach("none", nil, nil); !strings.Contains(err.Error(), "no column none") {
+	if err := w.WriteEach(nil, shred.Column{Name: "none"}); !strings.Contains(err.Error(), "no column none") {
 		t.Errorf("%T: %v", *new(T), err)
 	}
 }

@@ -217,7 +217,7 @@ func (e *Evaluator) isKnown(l usage.Label) bool {
 // which nobody knows.
 type closing struct{ agents, closed, unknown int }
 
-// categorise numbers the categories of the agents.
+// categorise numbers the categories of the agents, and lists them as rows have them.
 func (e *Evaluator) categorise() {
 	for i := range e.config.Agents {
 		k := slices.Index(e.categories, e.config.Agents[i].Category)
@@ -226,6 +226,8 @@ func (e *Evaluator) categorise() {
 			e.categories = append(e.categories, e.config.Agents[i].Category)
 		}
 		e.categoryOf = append(e.categoryOf, k)
+		e.agentNames = append(e.agentNames, e.config.Agents[i].Name)
+		e.agentCategories = append(e.agentCategories, e.config.Agents[i].Category)
 	}
 	e.closing = make([]closing, len(e.categories))
 }

@@ -64,13 +64,14 @@ type Evaluator struct {
 	second    secondFile        // answers to identities
 	found     []documents.Found // of the current target
 
-	categories []string              // of the agents
-	categoryOf []int                 // per agent: its place among them
-	closing    []closing             // per category; reused by countCategories
-	deadNames  map[string]string     // by their lower case
-	tokenNames map[string]bool       // of policy tokens, in lower case
-	explainers []*portable.Explainer // per agent; see Config.explainers
-	plain      robots.File
+	categories                  []string              // of the agents
+	categoryOf                  []int                 // per agent: its place among them
+	closing                     []closing             // per category; reused by countCategories
+	agentNames, agentCategories []string              // per agent
+	deadNames                   map[string]string     // by their lower case
+	tokenNames                  map[string]bool       // of policy tokens, in lower case
+	explainers                  []*portable.Explainer // per agent; see Config.explainers
+	plain                       robots.File
 
 	// Row buffers, reused for every target.
 	groups      []schema.Group
@@ -84,6 +85,7 @@ type Evaluator struct {
 	stated      []schema.Preference // of other documents
 	templates   []schema.Template
 	policies    []schema.Policy
+	statements  []statement // per row of policies
 	verdicts    []schema.Verdict
 	covers      []schema.Coverage
 	run         run

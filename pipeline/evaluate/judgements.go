@@ -17,7 +17,7 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 	own := newOwn(row.Origin, paths, listed)
 	for k := range e.columns {
 		tallies := e.counts.Of(stratum, k)
-		e.policies, e.verdicts = e.policies[:0], e.verdicts[:0]
+		e.policies, e.statements, e.verdicts = e.policies[:0], e.statements[:0], e.verdicts[:0]
 		e.memo.forget()
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
@@ -40,7 +40,7 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 			e.countClosed(stratum)
 		}
 		e.countVersusFirst(k, stratum)
-		if err := out.Policies.Write(e.policies...); err != nil {
+		if err := e.writePolicies(out); err != nil {
 			return err
 		}
 	}
@@ -54,17 +54,21 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 	r := e.under(k, i)
 	e.policies = append(e.policies, schema.Policy{})
 	policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
-	match, class := e.policy(policy, row, k, i)
-	mark.Class, mark.Match = uint8(class), match
+	says, class := e.policy(policy, row, k, i)
+	mark.Class, mark.Match = uint8(class), robots.NoGroup
+	if says != nil {
+		mark.Match = says.match
+	}
 	if e.hasVersusFirst(k, i) {
 		relation := r.content.versusFirst[i]
 		policy.VersusFirst = &summary.VersusFirstNames[relation]
 		mark.VersusFirst = uint8(relation) + 1
 	}
+	e.statements = append(e.statements, statement{r, says, policy.Parity, policy.VersusFirst})
 	if policy.Template != nil && class == int(robots.DisallowAll) {
 		e.counts.AddAgent("policy_template", stratum, k, i, *policy.Template)
 	}
-	if match == robots.OwnGroup {
+	if mark.Match == robots.OwnGroup {
 		mark.Versus = uint8(r.found(i).versusStar) + 1
 	}
 	group, rules := r.group(i), e.follows(e.columns[k].of[i], i)
@@ -116,21 +120,20 @@ func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	return err
 }
 
-// policy writes the row of one agent under profile k, and returns its match and the index
-// of its class.
-func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (robots.Match, int) {
+// policy writes the row of one agent under profile k, and returns what a file that decides
+// says, nil for none, and the index of its class.
+func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (found *policy, class int) {
 	r := e.under(k, agent)
 	p.Seq, p.Host, p.Rank, p.Origin = row.Seq, row.Host, row.Rank, row.Origin
 	p.Agent, p.Category = e.config.Agents[agent].Name, e.config.Agents[agent].Category
 	p.Profile, p.JudgedBy, p.Outcome = e.columns[k].name, r.profile.Name, string(r.answer.Outcome)
 	p.Parity = e.parityOf(agent)
-	match, class := robots.NoGroup, r.classIn(agent)
+	class = r.classIn(agent)
 	if !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow {
-		found := r.found(agent)
-		match = found.match
+		found = r.found(agent)
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
 		p.Template = found.template
-		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
+		p.Match, p.IsExplicit = &matchNames[found.match], found.match == robots.OwnGroup
 		if p.IsExplicit {
 			p.VersusStar = &summary.RelationNames[found.versusStar]
 		}
@@ -142,7 +145,7 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 		}
 	}
 	p.Class = summary.ClassNames[class]
-	return match, class
+	return found, class
 }
 
 // classIn returns the index of the class of an agent's policy.

@@ -43,11 +43,46 @@ func (e *Evaluator) writeRun(out *sink.Segment) error {
 		if err := out.Verdicts.Write(waiting...); err != nil {
 			return err
 		}
-		if err := out.Verdicts.WriteEach("agent", r.agents, rows...); err != nil {
+		if err := out.Verdicts.WriteEach(rows, sink.Column{Name: "agent", Texts: r.agents}); err != nil {
 			return err
 		}
 		e.verdicts = e.verdicts[:0]
 	}
 	r.agents = r.agents[:0]
 	return e.writeVerdicts(out, verdictRows)
+}
+
+// statement is what the row of a policy says beside the agent and its category.
+type statement struct {
+	by                  *reading
+	found               *policy
+	parity, versusFirst *string
+}
+
+// fewPolicies is the most rows that say the same and are written one by one.
+const fewPolicies = 3
+
+// writePolicies writes the policies of the agents, and those that say the same at once.
+func (e *Evaluator) writePolicies(out *sink.Segment) error {
+	if !out.Policies.Wanted() {
+		return nil
+	}
+	waiting := 0 // the first row that is not written
+	for from, to := 0, 0; from < len(e.policies); from = to {
+		for to++; to < len(e.policies) && e.statements[to] == e.statements[from]; to++ {
+		}
+		if to-from <= fewPolicies {
+			continue
+		}
+		if err := out.Policies.Write(e.policies[waiting:from]...); err != nil {
+			return err
+		}
+		waiting = to
+		if err := out.Policies.WriteEach(e.policies[from:from+1],
+			sink.Column{Name: "agent", Texts: e.agentNames[from:to]},
+			sink.Column{Name: "category", Texts: e.agentCategories[from:to]}); err != nil {
+			return err
+		}
+	}
+	return out.Policies.Write(e.policies[waiting:]...)
 }

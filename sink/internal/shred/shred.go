@@ -58,14 +58,19 @@ func (w *Writer[T]) Write(rows []T) error {
 	return err
 }
 
-// WriteEach appends the rows once for each text, which stands in the named column
-// in place of theirs. The column must hold texts that are not null, and its dictionary
-// must be its own.
-func (w *Writer[T]) WriteEach(column string, texts []string, rows []T) error {
+// Column is a column that holds texts which are not null, with its own dictionary, and what
+// stands in it in place of the texts of rows.
+type Column struct {
+	Name  string
+	Texts []string
+}
+
+// WriteEach appends the rows once for each text of the columns, which have equally many.
+func (w *Writer[T]) WriteEach(rows []T, columns ...Column) error {
 	if w.shredder != nil {
-		return w.shredder.writeEach(column, texts, rows)
+		return w.shredder.writeEach(rows, columns)
 	}
-	return fmt.Errorf("rows of this type are not written once for each text of %s", column)
+	return fmt.Errorf("rows of this type are not written once for each text of %s", columns[0].Name)
 }
 
 // Close finishes the file. Its error may be the first sign of a full disk.

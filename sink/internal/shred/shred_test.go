@@ -304,7 +304,7 @@ func TestWriteEachOfOtherColumns(t *testing.T) {
 	pattern := "/pattern"
 	rows := []twins{{Line: 1, Pattern: pattern, Normalized: pattern}, {Line: 2, Pattern: pattern, Normalized: pattern[:4]}, {Line: 3, Pattern: pattern[:2], Normalized: "/"}}
 	classes := []string{"x", "y", "z"}
-	if err := errors.Join(w.WriteEach("class", classes, pages), v.WriteEach("host", classes, rows), w.Close(), v.Close()); err != nil {
+	if err := errors.Join(w.WriteEach(pages, Column{"class", classes}), v.WriteEach(rows, Column{"host", classes}), w.Close(), v.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var wantPages []page
@@ -444,7 +444,7 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, column := range []string{"pattern", "normalized"} {
-		if err := w.WriteEach(column, []string{"/"}, []twins{{}}); err == nil {
+		if err := w.WriteEach([]twins{{}}, Column{column, []string{"/"}}); err == nil {
 			t.Errorf("WriteEach accepts the column %s", column)
 		}
 	}
@@ -453,17 +453,23 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 // Rows written once for each text of a column are those written one after the
 // other, wherever pages and row groups end, within a batch or between two.
 func TestWriteEach(t *testing.T) {
+	shifted := func(agents []string) (urls []string) {
+		for _, agent := range agents {
+			urls = append(urls, agent[1:])
+		}
+		return urls
+	}
 	write := func(rows []verdict, agents []string, each bool) []verdict {
 		var out bytes.Buffer
 		w, err := New[verdict](&out, new(sync.Pool))
 		for n := 0; err == nil && n <= RowGroup+len(rows)*len(agents); n += len(rows) * len(agents) {
 			if each {
-				err = w.WriteEach("agent", agents, rows)
+				err = w.WriteEach(rows, Column{"agent", agents}, Column{"url", shifted(agents)})
 				continue
 			}
 			for _, agent := range agents {
 				for _, r := range rows {
-					r.Agent = agent
+					r.Agent, r.URL = agent, agent[1:]
 					err = errors.Join(err, w.Write([]verdict{r}))
 				}
 			}
@@ -516,7 +522,7 @@ func TestWriteEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.WriteEach("agent", slices.Repeat(agents, 100), rows[1:3]), w.Close()); err != nil {
+	if err := errors.Join(w.WriteEach(rows[1:3], Column{"agent", slices.Repeat(agents, 100)}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -528,7 +534,7 @@ func TestWriteEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, column := range []string{"seq", "group_agent", "other"} {
-		if err := w.WriteEach(column, agents, rows); err == nil {
+		if err := w.WriteEach(rows, Column{column, agents}); err == nil {
 			t.Errorf("WriteEach accepts the column %s", column)
 		}
 	}

@@ -26,6 +26,7 @@ type shred struct {
 	offset uintptr // offset of the column's field
 	write  func(cells) error
 	each   func(n int, texts []string) error // writes each text n times; nil if the column cannot
+	texts  []string                          // to write in place of the field, nil for none
 }
 
 // batchRows is the number of rows shredded at a time, so that they stay in the CPU
@@ -94,7 +95,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
 		n := min(len(rows), batchRows, RowGroup-s.rows)
-		if err := s.batch(rows[:n], -1, nil); err != nil {
+		if err := s.batch(rows[:n], 0, 1); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -102,41 +103,50 @@ func (s *shredder[T]) write(rows []T) error {
 	return nil
 }
 
-// writeEach appends rows once for each text of a column.
-func (s *shredder[T]) writeEach(column string, texts []string, rows []T) error {
-	at := slices.IndexFunc(s.columns, func(c shred) bool { return c.name == column && c.each != nil })
-	if at < 0 {
-		return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column)
+// writeEach appends rows once for each text of the columns.
+func (s *shredder[T]) writeEach(rows []T, columns []Column) error {
+	defer func() {
+		for i := range s.columns {
+			s.columns[i].texts = nil
+		}
+	}()
+	for _, column := range columns {
+		at := slices.IndexFunc(s.columns, func(c shred) bool { return c.name == column.Name && c.each != nil })
+		if at < 0 {
+			return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column.Name)
+		}
+		s.columns[at].texts = column.Texts
 	}
-	for len(texts) > 0 && len(rows) > 0 {
-		times := min(len(texts), repeatedRows/len(rows), (RowGroup-s.rows)/len(rows))
+	all := len(columns[0].Texts)
+	for done := 0; done < all && len(rows) > 0; {
+		times := min(all-done, repeatedRows/len(rows), (RowGroup-s.rows)/len(rows))
 		if times > 0 && len(rows) <= batchRows {
-			if err := s.batch(rows, at, texts[:times]); err != nil {
+			if err := s.batch(rows, done, times); err != nil {
 				return err
 			}
-			texts = texts[times:]
+			done += times
 			continue
 		}
 		for rest := rows; len(rest) > 0; {
 			n := min(len(rest), batchRows, RowGroup-s.rows)
-			if err := s.batch(rest[:n], at, texts[:1]); err != nil {
+			if err := s.batch(rest[:n], done, 1); err != nil {
 				return err
 			}
 			rest = rest[n:]
 		}
-		texts = texts[1:]
+		done++
 	}
 	return nil
 }
 
-// batch appends at most batchRows rows, or these once for each text of a column: at most
-// repeatedRows.
-func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
-	times := max(len(texts), 1)
-	for i, c := range s.columns {
+// batch appends at most batchRows rows several times, at most repeatedRows. Columns that have
+// texts get those of their texts that follow the first done.
+func (s *shredder[T]) batch(rows []T, done, times int) error {
+	for i := range s.columns {
+		c := &s.columns[i]
 		var err error
-		if i == column {
-			err = c.each(len(rows), texts)
+		if c.texts != nil {
+			err = c.each(len(rows), c.texts[done:done+times])
 		} else {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
 			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times})
