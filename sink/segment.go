@@ -86,7 +86,7 @@ func (t Table[T]) Write(rows ...T) error {
 	return nil
 }
 
-// Column is a column of texts that stand in place of those of rows.
+// Column is a column with texts that stand in place of those of rows.
 type Column = shred.Column
 
 // WriteEach appends the rows once for each text of the columns, which have equally many.
@@ -98,7 +98,7 @@ func (t Table[T]) WriteEach(rows []T, columns ...Column) error {
 	if err := t.w.rows.WriteEach(rows, columns...); err != nil {
 		return fmt.Errorf("write %s: %w", t.w.file.Path(), err)
 	}
-	t.w.info.Rows += int64(len(rows)) * int64(len(columns[0].Texts))
+	t.w.info.Rows += int64(len(rows)) * int64(columns[0].To-columns[0].From)
 	return nil
 }
 

@@ -19,7 +19,7 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 		tallies := e.counts.Of(stratum, k)
 		e.policies, e.statements, e.verdicts = e.policies[:0], e.statements[:0], e.verdicts[:0]
 		e.memo.forget()
-		e.run.agents = e.run.agents[:0]
+		e.run.agents = 0
 		for i := range e.config.Agents {
 			mark, err := e.agent(row, listed, own, k, i, stratum, out)
 			if err != nil {
@@ -72,7 +72,7 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 		mark.Versus = uint8(r.found(i).versusStar) + 1
 	}
 	group, rules := r.group(i), e.follows(e.columns[k].of[i], i)
-	if e.run.extend(policy.Agent, rules, group, &mark) {
+	if e.run.extend(rules, group, &mark) {
 		return mark, nil
 	}
 	if err := e.writeRun(out); err != nil {
@@ -100,7 +100,7 @@ func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k
 		}
 	}
 	if n <= runRows && len(e.verdicts) == from+n { // none is written yet
-		e.run.begin(policy.Agent, rules, group, from)
+		e.run.begin(i, rules, group, from)
 		e.run.said = mark.Verdicts
 	}
 	return mark, nil

@@ -10,7 +10,8 @@ import (
 // so have the same verdicts on the current target. Their rows differ in the agent alone:
 // they are made once, and written once for each agent.
 type run struct {
-	agents []string
+	agent  int // the first one
+	agents int // how many
 	from   int // where the rows of the first agent begin in Evaluator.verdicts
 	rules  following
 	group  *string
@@ -20,17 +21,17 @@ type run struct {
 // runRows is the most rows of an agent in a run: more are written as they are made.
 const runRows = 128
 
-func (r *run) begin(agent string, rules following, group *string, from int) {
-	r.agents, r.from, r.rules, r.group = append(r.agents[:0], agent), from, rules, group
+func (r *run) begin(agent int, rules following, group *string, from int) {
+	r.agent, r.agents, r.from, r.rules, r.group = agent, 1, from, rules, group
 }
 
-// extend adds an agent to the run, and gives its mark the verdicts, if it belongs
+// extend adds the next agent to the run, and gives its mark the verdicts, if it belongs
 // there.
-func (r *run) extend(agent string, rules following, group *string, mark *summary.Mark) bool {
-	if len(r.agents) == 0 || rules != r.rules || !equal(group, r.group) {
+func (r *run) extend(rules following, group *string, mark *summary.Mark) bool {
+	if r.agents == 0 || rules != r.rules || !equal(group, r.group) {
 		return false
 	}
-	r.agents = append(r.agents, agent)
+	r.agents++
 	mark.Verdicts = r.said
 	return true
 }
@@ -38,17 +39,18 @@ func (r *run) extend(agent string, rules following, group *string, mark *summary
 // writeRun ends the run. The rows of a single agent wait for others.
 func (e *Evaluator) writeRun(out *sink.Segment) error {
 	r := &e.run
-	if len(r.agents) > 1 {
+	if r.agents > 1 {
 		waiting, rows := e.verdicts[:r.from], e.verdicts[r.from:]
 		if err := out.Verdicts.Write(waiting...); err != nil {
 			return err
 		}
-		if err := out.Verdicts.WriteEach(rows, sink.Column{Name: "agent", Texts: r.agents}); err != nil {
+		if err := out.Verdicts.WriteEach(rows,
+			sink.Column{Name: "agent", List: e.agentNames, From: r.agent, To: r.agent + r.agents}); err != nil {
 			return err
 		}
 		e.verdicts = e.verdicts[:0]
 	}
-	r.agents = r.agents[:0]
+	r.agents = 0
 	return e.writeVerdicts(out, verdictRows)
 }
 
@@ -79,8 +81,8 @@ func (e *Evaluator) writePolicies(out *sink.Segment) error {
 		}
 		waiting = to
 		if err := out.Policies.WriteEach(e.policies[from:from+1],
-			sink.Column{Name: "agent", Texts: e.agentNames[from:to]},
-			sink.Column{Name: "category", Texts: e.agentCategories[from:to]}); err != nil {
+			sink.Column{Name: "agent", List: e.agentNames, From: from, To: to},
+			sink.Column{Name: "category", List: e.agentCategories, From: from, To: to}); err != nil {
 			return err
 		}
 	}

@@ -59,10 +59,11 @@ func (w *Writer[T]) Write(rows []T) error {
 }
 
 // Column is a column that holds texts which are not null, with its own dictionary, and what
-// stands in it in place of the texts of rows.
+// stands in it in place of the texts of rows: some of a list that does not change.
 type Column struct {
-	Name  string
-	Texts []string
+	Name     string
+	List     []string
+	From, To int
 }
 
 // WriteEach appends the rows once for each text of the columns, which have equally many.

@@ -293,6 +293,8 @@ func TestReleasedMemory(t *testing.T) {
 
 // Rows with lists, and with columns that share a dictionary, are written once for
 // each text of another column.
+func inAll(name string, texts []string) Column { return Column{name, texts, 0, len(texts)} }
+
 func TestWriteEachOfOtherColumns(t *testing.T) {
 	var out, shared bytes.Buffer
 	w, err := New[page](&out, new(sync.Pool))
@@ -304,7 +306,8 @@ func TestWriteEachOfOtherColumns(t *testing.T) {
 	pattern := "/pattern"
 	rows := []twins{{Line: 1, Pattern: pattern, Normalized: pattern}, {Line: 2, Pattern: pattern, Normalized: pattern[:4]}, {Line: 3, Pattern: pattern[:2], Normalized: "/"}}
 	classes := []string{"x", "y", "z"}
-	if err := errors.Join(w.WriteEach(pages, Column{"class", classes}), v.WriteEach(rows, Column{"host", classes}), w.Close(), v.Close()); err != nil {
+	if err := errors.Join(w.WriteEach(pages, inAll("class", classes)), v.WriteEach(rows, inAll("host", classes)),
+		w.Close(), v.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var wantPages []page
@@ -444,7 +447,7 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, column := range []string{"pattern", "normalized"} {
-		if err := w.WriteEach([]twins{{}}, Column{column, []string{"/"}}); err == nil {
+		if err := w.WriteEach([]twins{{}}, inAll(column, []string{"/"})); err == nil {
 			t.Errorf("WriteEach accepts the column %s", column)
 		}
 	}
@@ -453,18 +456,16 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 // Rows written once for each text of a column are those written one after the
 // other, wherever pages and row groups end, within a batch or between two.
 func TestWriteEach(t *testing.T) {
-	shifted := func(agents []string) (urls []string) {
-		for _, agent := range agents {
-			urls = append(urls, agent[1:])
-		}
-		return urls
-	}
 	write := func(rows []verdict, agents []string, each bool) []verdict {
 		var out bytes.Buffer
 		w, err := New[verdict](&out, new(sync.Pool))
+		urls := []string{"before"}
+		for _, agent := range agents {
+			urls = append(urls, agent[1:])
+		}
 		for n := 0; err == nil && n <= RowGroup+len(rows)*len(agents); n += len(rows) * len(agents) {
 			if each {
-				err = w.WriteEach(rows, Column{"agent", agents}, Column{"url", shifted(agents)})
+				err = w.WriteEach(rows, inAll("agent", agents), Column{"url", urls, 1, len(agents) + 1})
 				continue
 			}
 			for _, agent := range agents {
@@ -522,7 +523,7 @@ func TestWriteEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.WriteEach(rows[1:3], Column{"agent", slices.Repeat(agents, 100)}), w.Close()); err != nil {
+	if err := errors.Join(w.WriteEach(rows[1:3], inAll("agent", slices.Repeat(agents, 100))), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -534,7 +535,7 @@ func TestWriteEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, column := range []string{"seq", "group_agent", "other"} {
-		if err := w.WriteEach(rows, Column{column, agents}); err == nil {
+		if err := w.WriteEach(rows, inAll(column, agents)); err == nil {
 			t.Errorf("WriteEach accepts the column %s", column)
 		}
 	}

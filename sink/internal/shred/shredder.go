@@ -25,8 +25,8 @@ type shred struct {
 	name   string
 	offset uintptr // offset of the column's field
 	write  func(cells) error
-	each   func(n int, texts []string) error // writes each text n times; nil if the column cannot
-	texts  []string                          // to write in place of the field, nil for none
+	each   func(n int, c *Column) error // writes each text n times; nil if the column cannot
+	other  *Column                      // to write in place of the field, nil for none
 }
 
 // batchRows is the number of rows shredded at a time, so that they stay in the CPU
@@ -107,17 +107,18 @@ func (s *shredder[T]) write(rows []T) error {
 func (s *shredder[T]) writeEach(rows []T, columns []Column) error {
 	defer func() {
 		for i := range s.columns {
-			s.columns[i].texts = nil
+			s.columns[i].other = nil
 		}
 	}()
-	for _, column := range columns {
+	for i := range columns {
+		column := &columns[i]
 		at := slices.IndexFunc(s.columns, func(c shred) bool { return c.name == column.Name && c.each != nil })
 		if at < 0 {
 			return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column.Name)
 		}
-		s.columns[at].texts = column.Texts
+		s.columns[at].other = column
 	}
-	all := len(columns[0].Texts)
+	all := columns[0].To - columns[0].From
 	for done := 0; done < all && len(rows) > 0; {
 		times := min(all-done, repeatedRows/len(rows), (RowGroup-s.rows)/len(rows))
 		if times > 0 && len(rows) <= batchRows {
@@ -139,14 +140,14 @@ func (s *shredder[T]) writeEach(rows []T, columns []Column) error {
 	return nil
 }
 
-// batch appends at most batchRows rows several times, at most repeatedRows. Columns that have
-// texts get those of their texts that follow the first done.
+// batch appends at most batchRows rows several times, at most repeatedRows. Other texts are
+// those that follow the first done.
 func (s *shredder[T]) batch(rows []T, done, times int) error {
 	for i := range s.columns {
 		c := &s.columns[i]
 		var err error
-		if c.texts != nil {
-			err = c.each(len(rows), c.texts[done:done+times])
+		if o := c.other; o != nil {
+			err = c.each(len(rows), &Column{List: o.List, From: o.From + done, To: o.From + done + times})
 		} else {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
 			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times})

@@ -3,6 +3,7 @@ package shred
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
@@ -20,6 +21,8 @@ type textColumn struct {
 	shared bool     // a later column has the same dictionary
 	batch  []int32  // the cells of the last batch, once, if it has
 	seen   []uint64 // the set of the texts of the cells, a bit for each
+	list   *string  // the first text of the list that was written last
+	listed []int32  // per text of the list: its number plus 1, 0 if it is not known
 }
 
 // span is n cells that are written several times.
@@ -32,7 +35,7 @@ func (t *textColumn) count() int { return len(t.cells) + t.more }
 // cell is added.
 func (t *textColumn) forget() {
 	t.texts.forget()
-	t.last = -1
+	t.last, t.list, t.listed = -1, nil, t.listed[:0]
 }
 
 // texts is the dictionary of a row group, of one column or of several. Texts are
@@ -293,12 +296,33 @@ func isSame(a, b string) bool {
 	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
 }
 
-// eachText returns a function that appends each text n times.
-func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error {
-	return func(n int, texts []string) error {
-		for _, text := range texts {
-			t.add(text)
-			t.addRun(n - 1)
+// addListed appends a text of a list.
+func (t *textColumn) addListed(list []string, i int) {
+	if t.list != unsafe.SliceData(list) || len(t.listed) != len(list) {
+		t.list, t.listed = unsafe.SliceData(list), slices.Grow(t.listed[:0], len(list))[:len(list)]
+		clear(t.listed)
+	}
+	switch n := t.listed[i] - 1; n {
+	case -1:
+		t.add(list[i])
+		t.listed[i] = t.last + 1
+	case t.last:
+		t.addAbove(1)
+	default:
+		t.last = n
+		t.see(n)
+		t.cells = append(room(t.cells, 1), n)
+	}
+}
+
+// eachText returns a function that appends each text of a list n times.
+func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, *Column) error {
+	return func(n int, c *Column) error {
+		for i := c.From; i < c.To; i++ {
+			t.addListed(c.List, i)
+			if n > 1 {
+				t.addRun(n - 1)
+			}
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
