@@ -66,7 +66,11 @@ func scripts(t *testing.T, wanted func(name string) bool) {
 	files = slices.DeleteFunc(files, func(file string) bool { return !wanted(strings.TrimSuffix(filepath.Base(file), ".txtar")) })
 	testscript.Run(t, testscript.Params{
 		Files: files,
-		Setup: func(e *testscript.Env) error { e.Setenv("GORACE", raceSettings); return nil },
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GORACE", raceSettings)
+			e.Setenv("GOGC", os.Getenv("GOGC")) // as for the commands that other tests start
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"farm":  startFarm,
 			"asked": awaitRequests,

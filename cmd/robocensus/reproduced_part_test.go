@@ -23,7 +23,7 @@ import (
 func reproducedInPart(t *testing.T, dir string) {
 	t.Helper()
 	const documents = "preferences (statements of documents), documents, summary (document), examples (document), label_counts (document)"
-	for _, c := range []struct{ runs, without, last string }{
+	for i, c := range []struct{ runs, without, last string }{
 		{"r", "", "preferences (statements of documents), labels (sector), documents, summary (document), examples (document), label_counts (document)"},
 		{"archive", "", documents},
 		{"again planned", "", "labels (sector)"},
@@ -45,7 +45,14 @@ func reproducedInPart(t *testing.T, dir string) {
 		{"again", "verdicts", "labels (sector), summary (verdict), label_counts (verdict)"},
 		{"r archive again unlisted", strings.Join(harmless(), ","), ""},
 	} {
-		for run := range strings.FieldsSeq(c.runs) {
+		runs := strings.Fields(c.runs)
+		if testing.Short() { // every third has each run and lacks most kinds of tables, but labels in part
+			if i%3 != 1 && c.without != "labels.host" {
+				continue
+			}
+			runs = runs[:1]
+		}
+		for _, run := range runs {
 			set := filepath.Join(t.TempDir(), "set")
 			args := []string{"publish", "--out", dir, run, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "--without", c.without}
 			if c.without == "" {
