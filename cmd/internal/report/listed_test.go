@@ -96,7 +96,11 @@ func TestAllThatIsListedIsOpen(t *testing.T) {
 		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success", "google", 1), count1("sitemap_host", "lists", 1), count1("sitemap_host", "closed", 15), count1("sitemap_file", "urlset ok", 1),
 		agentCount("coverage_closed", "Googlebot", "search", "allow_all none", 1), agentCount("coverage", "Googlebot", "search", "100", 1),
 	}, nil)
-	out := text1(t, drawn(t, dir, "r", ""))
+	page := drawn(t, dir, "r", "")
+	if strings.Contains(string(page), `id="coverage-ranks"`) {
+		t.Error("medians by rank of one band are drawn")
+	}
+	out := text1(t, page)
 	for _, want := range []string{"No host whose sitemaps were read closes more than half of what it lists to any agent\n", "Missing: 15 hosts whose sitemaps are closed to this census", "Pages of their own are listed by 6.2% of 16 hosts asked for sitemaps\n", "There and whole: 1 of 1 sitemap\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say %q:\n%s", want, out)
