@@ -73,30 +73,31 @@ func (p population) hosts(stratum string) int64 {
 	return p[stratum].sizes[baseHosts].n
 }
 
-// labels reads which hosts of the segment have the values that the series is about. Those of a value
-// that the run does not count apart are of its [summary.Other], unless the series is about the value.
+// bandOf returns the band of a value of the label, -1 for none. One that the run does not count apart
+// is of its [summary.Other], unless the series is about the value.
+func (h *hostReader) bandOf(value string) int {
+	stratum := summary.LabelValue{Label: h.label, Value: value}.Stratum()
+	band := slices.Index(h.bandNames, stratum)
+	if rest := (summary.LabelValue{Label: h.label, Value: summary.Other}).Stratum(); band < 0 &&
+		!h.run.values[stratum] && h.run.values[rest] {
+		band = slices.Index(h.bandNames, rest)
+	}
+	return band
+}
+
+// labels reads which hosts of the segment have the values that the series is about.
 func (s *hostSegment) labels(ctx context.Context, parts []journal.Part) error {
 	if s.label == "" {
 		return nil
 	}
 	s.valued = make(map[int64]uint8)
-	bands := s.hostReader.bandNames
-	other := -1
-	if rest := (summary.LabelValue{Label: s.label, Value: summary.Other}).Stratum(); s.run.values[rest] {
-		other = slices.Index(bands, rest)
-	}
 	return rowio.Of(ctx, s.In, parts, rowio.Selection{Columns: []string{"seq", "label", "value"}},
 		func(batch []schema.Label) error {
 			for i := range batch {
 				if batch[i].Label != s.label {
 					continue
 				}
-				stratum := summary.LabelValue{Label: s.label, Value: batch[i].Value}.Stratum()
-				band := slices.Index(bands, stratum)
-				if band < 0 && !s.run.values[stratum] {
-					band = other
-				}
-				if band >= 0 {
+				if band := s.bandOf(batch[i].Value); band >= 0 {
 					s.valued[batch[i].Seq] = uint8(band)
 				}
 			}
