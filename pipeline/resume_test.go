@@ -233,3 +233,20 @@ func originOf(t *testing.T, url string) fetch.Origin {
 	must(t, err)
 	return o
 }
+
+// A committed segment that now has other targets, fewer or more, is none to pass over.
+func TestASegmentOfOtherTargetsEndsTheRun(t *testing.T) {
+	run, err := sink.Create(t.TempDir(), journal.Plan{Run: "r", Tables: []string{"fetches"}, Profiles: []string{"google"}})
+	must(t, err)
+	defer run.Close()
+	s, err := run.Segment(0)
+	must(t, err)
+	s.Targets = 2
+	must(t, s.Commit())
+	n := &census{run: run, progress: new(Progress)}
+	for targets, want := range map[int]error{1: journal.ErrNotResumable, 2: nil, 3: journal.ErrNotResumable} {
+		if err := n.passOver(0, targets, 1); !errors.Is(err, want) {
+			t.Errorf("%d targets: %v", targets, err)
+		}
+	}
+}
