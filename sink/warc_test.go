@@ -211,3 +211,13 @@ func TestWARCOfShards(t *testing.T) {
 		t.Errorf("a shard with a damaged file: %v", err)
 	}
 }
+
+// A file of records that cannot be made is told at once, of a run that resumes, too.
+func TestAWARCFileThatCannotBeMade(t *testing.T) {
+	dir := t.TempDir()
+	for file, ok := range map[string]bool{"": true, dir + "/x.warc.gz": true, dir + "/none/x.warc.gz": false} {
+		if err := checkWARCOut(file); (err == nil) != ok {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}
