@@ -104,20 +104,21 @@ func TestTheSpoolOfAttempts_NoRace(t *testing.T) {
 	killed := first.spool.attempts() + "7" // with a lock that nobody holds
 	must(t, os.CopyFS(killed, os.DirFS(first.spool.own)))
 	must(t, os.Mkdir(first.spool.attempts()+"8", 0o777)) // killed as it began
+	must(t, os.Mkdir(other.spool.attempts()+"9", 0o777))
 	given := begin(0)
-	left("0.0", "0.1", "0.2", "0.7", "0.8", "1.0")
+	left("0.0", "0.1", "0.2", "0.7", "0.8", "1.0", "1.9")
 	must(t, given.Discard())
-	left("0.0", "0.1", "0.7", "0.8", "1.0")
+	left("0.0", "0.1", "0.7", "0.8", "1.0", "1.9")
 	commitSegment(t, first, 0)
 	finishAt(t, first, p.Started.Add(time.Hour))
 	if won, _, err := first.Send(t.Context(), nil, nil); !won || err != nil {
 		t.Fatalf("sent: %v, %v", won, err)
 	}
 	must(t, first.Close())
-	left("0.1", "1.0")
+	left("0.1", "1.0", "1.9")
 	must(t, second.Close()) // has lost
 	must(t, other.Close())
-	left("1.0")
+	left("1.0", "1.9")
 
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o666))
