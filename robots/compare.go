@@ -20,8 +20,9 @@ func (r Relation) String() string {
 }
 
 // A Counterexample is a path on which two policies differ, with both verdicts.
-// [Compare] returns the shortest, and of these the first in byte order; but any, if a profile
-// sorts queries, or if they differ on paths with dot segments alone.
+// [Compare] returns the shortest, and of these the first in byte order, if no profile rewrites
+// paths. If one does, it returns any of the shortest; if it resolves dot segments, of the
+// shortest without them, unless there is none; if it sorts queries, any.
 type Counterexample struct {
 	Path string
 	A, B Verdict

@@ -408,6 +408,22 @@ func TestDialectsInYAML(t *testing.T) {
 	}
 }
 
+// A profile of one's own that compares letters in any case does so whatever its base.
+func TestAnyDialectFoldsCase(t *testing.T) {
+	for _, name := range ParserNames() {
+		p := named(t, name)
+		if !p.isDialect() {
+			continue
+		}
+		p.FoldCase = true
+		for _, path := range []string{"/Ab", "/aB/x", "/ab?Q"} {
+			if v, _ := ask(p, []byte("User-agent: x\nDisallow: /Ab\n"), path, "x"); v.Value != Disallowed {
+				t.Errorf("%s: %s is %v", name, path, v.Value)
+			}
+		}
+	}
+}
+
 // Hostile files cost a dialect no more than bytes of the file plus rules times bytes of
 // the path.
 func TestDialectsAreBounded(t *testing.T) {

@@ -86,7 +86,7 @@ func (p *Patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {
 		pattern = append([]byte("/"), pattern...)
 	}
 	if p.Length == LengthExpression {
-		return p.formOfExpression(dst, pattern)
+		return p.formOfExpression(dst, rewrite.Rewriter{FoldCase: p.FoldCase}.Pattern(pattern, p.wildcards))
 	}
 	if p.Dollar == DollarVoids {
 		pattern = collapsed(pattern)

@@ -54,6 +54,10 @@ func TestRewriter(t *testing.T) {
 		{as: Rewriter{Requote: RequoteWhole}, url: "/%2f;", want: "//", pattern: "/%2F&;", wantPattern: "//%26%3B"},
 		{as: Rewriter{Requote: RequoteWhole}, url: "/a;?b;", want: "/a%3Fb%3B", pattern: "//h;x/a;?b#", wantPattern: "//h%3Bx/a%3Fb"},
 		{as: Rewriter{Requote: RequoteWhole}, url: "/a?", want: "/a", pattern: "//h/x;", wantPattern: "//h/x"},
+		{
+			as:  Rewriter{Requote: RequoteWhole, FoldCase: true},
+			url: "/Ab%3d", want: "/ab%3d", pattern: "/Ab%3d", wantPattern: "/ab%3d",
+		},
 		{as: Rewriter{Requote: RequotePath, PatternIsURL: true}, url: "/a=", want: "/a%3D", pattern: "//h/a=$", wantPattern: "/a%3D$"},
 		{as: Rewriter{}, url: "/%7e?", want: "/%7e?", pattern: "/%7e", wantPattern: "/%7e"},
 	} {
@@ -74,6 +78,7 @@ func TestOneGuessIsRight(t *testing.T) {
 		{Requote: RequotePath}, {Requote: RequotePath, DoubleSlash: true}, {Requote: RequoteQuery, DoubleSlash: true}, {Requote: RequoteUnreserved, InvalidIsRoot: true},
 		{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, {Requote: RequoteValid}, {Requote: RequotePlain, Compared: ComparedPath},
 		{Requote: RequoteHarmless, Compared: ComparedDots, FoldCase: true, StarLetter: true}, {Requote: RequoteWhole}, {Requote: RequoteThrough},
+		{Requote: RequoteWhole, FoldCase: true},
 	}
 	pieces := strings.Fields(`/ / a . .. ; ; ? % %4 %41 %2F %2e %E2 %82 %ac %F0%9F%98 %E0%80%80 %E0%A0%80 %ED%A0%80 %F0%80%80%80 %F4%90%80%80 [ | = & \ %80 \\ %3B %C3%A9 A * %2A %3F %23 %09 %2f`)
 	r := rand.New(rand.NewPCG(34, 1))

@@ -56,7 +56,9 @@ func (r *Rewriter) keeps(b []byte) bool {
 func (r *Rewriter) rewrite(b []byte) []byte {
 	var s State
 	if r.Requote == RequoteWhole {
-		return requoteWholeURL(b)
+		out := requoteWholeURL(b)
+		r.foldLetters(out)
+		return out
 	}
 	path, _, _ := bytes.Cut(b, []byte("?"))
 	slash := bytes.LastIndexByte(path, '/')
