@@ -15,7 +15,7 @@
 // use, package template the texts that products write.
 //
 // Compare decides whether two policies mean the same for all URLs. If they do
-// not, it shows the shortest URL on which they differ.
+// not, it shows a URL on which they differ, mostly the shortest.
 //
 // The documents that describe robots.txt disagree. A Profile is one document,
 // as a value whose fields are the differences. Built in are Google's current

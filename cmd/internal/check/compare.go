@@ -16,9 +16,9 @@ import (
 )
 
 const compareHelp = `Shows whether two policies mean the same. B is equal to A, stricter (it forbids all
-that A forbids, and more), looser, or mixed. For each direction, compare prints the
-shortest URL on which they differ and the line that decides on each side. The answer
-holds for all URLs. Only rules are compared, not what a server answers.
+that A forbids, and more), looser, or mixed. For each direction, compare prints a URL
+on which they differ, mostly the shortest, and the line that decides on each side. The
+answer holds for all URLs. Only rules are compared, not what a server answers.
 
 Give FILE, --agent or --profile twice; what is given once holds for both policies.
 One FILE may be - for standard input.

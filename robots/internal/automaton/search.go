@@ -35,8 +35,9 @@ const (
 
 // A Finding is what a search found.
 type Finding struct {
-	// Paths are the shortest path each way, the first in byte order of these, unless any will
-	// do; nil if there is none. First is that which is shorter.
+	// Paths are the shortest path each way, unless any will do; nil if there is none. Of paths
+	// of equal length it is the first in byte order, if no dialect rewrites them. First is that
+	// which is shorter.
 	Paths  [2][]byte
 	First  []byte
 	Whole  bool // there are no others
