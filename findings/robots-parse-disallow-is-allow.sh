@@ -2,7 +2,7 @@
 # robots-parse 0.0.6 (npm) lists each path of a Disallow line as allowed too.
 #
 # It looks for "Allow: /" anywhere in a line, and "Disallow: /" holds that text from its fourth
-# letter on. So the list of allowed paths is the list of all paths, and whoever asks it first
+# letter on. So the list of allowed paths is the list of all paths. A crawler that asks it first
 # fetches what the site closes. A second group of one name replaces the first, where RFC 9309
 # (2.2.1) joins them, and a field without a blank behind its colon is not read at all.
 #

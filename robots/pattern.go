@@ -169,7 +169,7 @@ const (
 	traitForeign  traits = 1 << iota // a % or a byte from 0x80
 	traitUnfit                       // another byte that no URL can hold
 	traitStar                        // *
-	traitDollar                      // $, which is no anchor
+	traitDollar                      // $ that is not an anchor
 	traitQuery                       // ?
 	traitReserved                    // another reserved character than these and /
 )

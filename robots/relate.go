@@ -274,9 +274,10 @@ const (
 
 // Distinguish returns a path on which two policies differ, which [Counterexample] describes;
 // nil if they mean the same. Only the paths that count are tried. [Compare] finds the same path
-// first, but then searches on for a difference the other way, at much more cost. If the search would take more work than most (see [Relate]), Distinguish tries paths
-// that the rules name, plain and with an escape, and returns the first that shows a difference,
-// which may not be the shortest. If none does, decided is false.
+// first, but then searches on for a difference the other way, at much more cost. If the search
+// would take more work than most (see [Relate]), Distinguish tries paths that the rules name,
+// plain and with an escape, and returns the first that shows a difference, which may not be the
+// shortest. If none does, decided is false.
 func Distinguish(a, b *Policy, most int, of Paths) (w *Counterexample, decided bool, work int) {
 	if w, ok := beforehand(a, b); ok {
 		return w, true, 0

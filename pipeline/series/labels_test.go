@@ -6,8 +6,8 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// A value is in a band of its own, in that of all that the run does not count apart, or in none:
-// if the run counts it apart, or nothing together.
+// A value that somebody asks for has a band. Another one is in the band of all that the run
+// counts together, unless the run counts it apart: then it has none.
 func TestBandsOfValues(t *testing.T) {
 	of := func(value string) string { return summary.LabelValue{Label: "cdn", Value: value}.Stratum() }
 	for _, c := range []struct {
