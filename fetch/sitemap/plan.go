@@ -91,7 +91,7 @@ func (r *Reading) IsDamaged() bool { return (&Result{Remarks: r.Remarks}).IsDama
 
 // Plan asks a host for its sitemaps: those that its robots.txt names, in their order, else
 // /sitemap.xml; then those that the indexes among them list, each index before its children.
-// Of all that are listed and not asked for yet, the one of the lowest rankOf comes next, so
+// Of all that are listed and not asked for yet, the one of the lowest rank comes next, so
 // that the same are taken each time. The name of a further request is the line that names
 // the sitemap, the URL of the index that lists it, or nothing.
 func (b Bounds) Plan() fetch.Plan {
