@@ -24,7 +24,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/sinktest/oracle"
 )
 
 // partFiles yields contents under the names part 0, part 1 and so on.
@@ -145,7 +145,7 @@ func rowsOf(t testing.TB, content []byte) (rows []parquet.Row) {
 // arrowRows reads all rows with arrow-go, as text.
 func arrowRows(t testing.TB, content []byte) (rows []string) {
 	t.Helper()
-	sinktest.Arrow(t, content, func(batch arrow.RecordBatch) {
+	oracle.Arrow(t, content, func(batch arrow.RecordBatch) {
 		for i := range int(batch.NumRows()) {
 			var row strings.Builder
 			for _, c := range batch.Columns() {

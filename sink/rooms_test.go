@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/sinktest/oracle"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -63,7 +63,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return sinktest.Arrow(panics{}, content, func(arrow.RecordBatch) {}), nil
+		return oracle.Arrow(panics{}, content, func(arrow.RecordBatch) {}), nil
 	}
 }
 

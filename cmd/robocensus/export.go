@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -202,6 +203,9 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 	}
 	// If the reader closes the pipe, SIGPIPE ends the process, as it ends cat.
 	written, err := export.Table(ctx, stdout, in, m, what, f.format)
+	if errors.Is(err, export.ErrNotThere) {
+		return cli.UsageError{Err: err}
+	}
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/sinktest/oracle"
 )
 
 // published takes the census of the demo once and publishes it with flags.
@@ -160,7 +161,7 @@ func cellsOf(t *testing.T, folder string) map[string][]string {
 		content, err := io.ReadAll(f.Raw)
 		must(t, err)
 		must(t, f.Close())
-		sinktest.Arrow(t, content, func(batch arrow.RecordBatch) {
+		oracle.Arrow(t, content, func(batch arrow.RecordBatch) {
 			for k, field := range batch.Schema().Fields() {
 				name := part.Table + "." + field.Name
 				for i := range int(batch.NumRows()) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/sinktest/oracle"
 )
 
 // anyRow has the kinds of columns that tables have.
@@ -113,7 +113,7 @@ func TestBatchesAreAsArrowReadsThem(t *testing.T) {
 		content := writtenFile(t, rows, parquet.MaxRowsPerRowGroup(rapid.Int64Range(1, 2000).Draw(t, "row group")+50),
 			parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), parquet.KeyValueMetadata("k", "v"))
 		var want, got []string
-		columns := sinktest.Arrow(t, content, func(b arrow.RecordBatch) { want = append(want, rendered(b)...) })
+		columns := oracle.Arrow(t, content, func(b arrow.RecordBatch) { want = append(want, rendered(b)...) })
 		f := opened(t, content)
 		schema, err := schemaOf(f)
 		if err != nil {
@@ -146,7 +146,7 @@ func TestColumnsOfTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameColumns(t, got, sinktest.Arrow(t, content, func(arrow.RecordBatch) {}))
+		sameColumns(t, got, oracle.Arrow(t, content, func(arrow.RecordBatch) {}))
 	}
 }
 

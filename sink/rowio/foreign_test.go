@@ -23,7 +23,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"pgregory.net/rapid"
 
-	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/sinktest/oracle"
 )
 
 // cellsOf reads all columns of a file that are read at all, as lines.
@@ -76,7 +76,7 @@ func arrowText(c arrow.Array, row int) (text string, isRead bool) {
 }
 
 func cellsByArrow(t interface{ Fatal(...any) }, content []byte) (lines []string) {
-	sinktest.Arrow(t, content, func(batch arrow.RecordBatch) {
+	oracle.Arrow(t, content, func(batch arrow.RecordBatch) {
 		for row := range int(batch.NumRows()) {
 			line := ""
 			for i, c := range batch.Columns() {

@@ -2,7 +2,6 @@
 //
 //   - sinktest.go: opens output folders, and seals documents
 //   - files.go: files that sources read, and rows of parts
-//   - arrow.go: parts as arrow-go reads them
 //   - servers.go: trust in the servers of httptest
 //   - userfile.go: checks errors in users' files
 package sinktest

@@ -15,7 +15,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -110,7 +109,7 @@ func ExitCodeOf(err error) int {
 	switch {
 	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy),
 		errors.Is(err, journal.ErrNotResumable),
-		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
+		errors.Is(err, diff.ErrNotComparable), errors.Is(err, series.ErrNoTable):
 		return ExitUsage
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted

@@ -12,7 +12,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -27,7 +26,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{Usagef("no flag"), 64}, {journal.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {journal.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
+		{Usagef("no flag"), 64}, {journal.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {journal.ErrNotResumable, 64}, {diff.ErrNotComparable, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{outage.ErrNeverReached, 69}, {outage.ErrCutOff, 75}, {ErrInterrupted, 130},
 		{memory.ErrInUse, 75}, {journal.ErrDamaged, 65}, {&rowio.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
