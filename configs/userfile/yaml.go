@@ -204,11 +204,14 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 		n = n.Alias
 	}
 	to := reflect.PointerTo(t)
-	if t == reflect.TypeFor[yaml.Node]() || to.Implements(reflect.TypeFor[yaml.Unmarshaler]()) || to.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	if t == reflect.TypeFor[yaml.Node]() || to.Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
 		return nil
 	}
 	isList, hasKeys := t.Kind() == reflect.Slice, t.Kind() == reflect.Struct || t.Kind() == reflect.Map
 	want := wantOf(t)
+	if to.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		isList, hasKeys, want = false, false, wantKind["string"]
+	}
 	switch {
 	case n.ShortTag() == "!!null":
 	case isList && n.Kind != yaml.SequenceNode, hasKeys && n.Kind != yaml.MappingNode,
@@ -333,7 +336,7 @@ func reworded(err error) error {
 		text = text[len(found[0]):]
 	}
 	if found := mismatch.FindStringSubmatch(text); found != nil {
-		kind := cmp.Or(wantKind[found[3]], "one value")
+		kind := cmp.Or(wantKind[found[3]], wantKind["struct"]) // [checkFields] has checked fields of one value
 		got, ok := foundKind[found[1]]
 		if !ok {
 			got = found[2]

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch/sitemap"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // FuzzConfiguration checks that a configuration file sets no flag that the command
@@ -70,6 +74,16 @@ func TestApplyConfig(t *testing.T) {
 			func(f *Flags) bool { return f.Own["x"].UnreachableLimit == 6*time.Hour }},
 		{"statuses that are no list", "profiles:\n  x:\n    base: scrapy\n    body_at: any\n",
 			":4: profile x: body_at: expected a list, got `any`", nil},
+		{"a list for a word of a profile", "profiles:\n  x:\n    ties: [allow]\n",
+			":3: profile x: ties: expected a word, got a list", nil},
+		{"a list for a word of a group", "profiles:\n  x:\n    matching:\n      ties: [allow]\n",
+			":4: profile x: ties: expected a word, got a list", nil},
+		{"a list for a word of a stage", "profiles:\n  x:\n    server_error_stages:\n      - {after: 1h, copy: [use]}\n",
+			":4: profile x: server_error_stages: expected a word, got a list", nil},
+		{"a list for a group", "profiles:\n  x:\n    matching: [a]\n",
+			":3: profile x: matching: expected `key: value` pairs, got a list", nil},
+		{"a list for the older name of reading", "profiles:\n  x:\n    lines: [google]\n",
+			":3: profile x: lines: expected `key: value` pairs, got a list", nil},
 		{"no YAML", "hosts: [\n", ":", nil},
 		{"a list at the top", "- a\n", ":1: expected", nil},
 	} {
@@ -95,3 +109,29 @@ func TestApplyConfig(t *testing.T) {
 }
 
 func contains(s, start string) bool { return len(s) >= len(start) && s[:len(start)] == start }
+
+// A run that judges another one again takes all pages that hosts list which that one has kept,
+// unless it is told how many.
+func TestSampleOfAnEarlierRun(t *testing.T) {
+	dir := t.TempDir()
+	run, err := sink.Create(dir, journal.Plan{Run: "a", Tables: []string{"fetches", "bodies", "sitemap_files", "coverage", "urls"}, Profiles: []string{"google"}})
+	sinktest.Must(t, err)
+	segment, err := run.Segment(0)
+	sinktest.Must(t, err)
+	sinktest.Must(t, segment.Commit())
+	sinktest.Must(t, run.Complete(sink.Completion{Finished: time.Now()}))
+	sinktest.Must(t, run.Close())
+	list := sinktest.WriteFile(t, "hosts", []byte("a.example\n"))
+	for args, want := range map[string]int{
+		"--from-run a": sitemap.MaxSample, "--from-run a --sitemap-sample 9": 9,
+		"--hosts " + list + " --sitemaps 3": 200, "--hosts " + list + " --sitemaps 3 --sitemap-sample 9": 9,
+	} {
+		f := New()
+		sinktest.Must(t, f.Set.Parse(append([]string{"--out", dir}, strings.Fields(args)...)))
+		sinktest.Must(t, f.ApplyConfig(t.Context()))
+		c, err := f.Build(t.Context())
+		if err != nil || c.Evaluate.SitemapSample != want {
+			t.Errorf("%s: %d, want %d: %v", args, c.Evaluate.SitemapSample, want, err)
+		}
+	}
+}
