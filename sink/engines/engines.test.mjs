@@ -174,7 +174,7 @@ async function compare(name, files, pattern) {
   let filters = 0;
   for (const [column, { isText, cells }] of columns) {
     const wanted = wantedOf(cells);
-    tried.add(`${name}.${column}`);
+    if (cells.length > 0) tried.add(`${name}.${column}`);
     if (wanted.texts > 0) filled.add(`${name}.${column}`);
     for (const [engine, open] of Object.entries(engines)) {
       const ask = await open({ files, pattern }, column, isText);
@@ -194,8 +194,8 @@ async function compare(name, files, pattern) {
   return filters;
 }
 
-// filled has the columns, as table.column, that have had a text. In one without, nothing
-// could be missed.
+// tried has the columns of rows, as table.column, and filled those that have had a text. In one
+// without, nothing could be missed.
 const filled = new Set();
 const tried = new Set();
 
