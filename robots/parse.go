@@ -33,17 +33,11 @@ func (f *File) ParseBeside(g *File, body []byte, p *Profile) {
 func (f *File) parse(body []byte, p *Profile, r *reading) {
 	f.reset(body, p)
 	body = f.body
-	s := parser{
-		File:    f,
-		p:       p,
-		reading: r,
-		group:   -1,
-		google:  p.Reading == LinesGoogle,
-		dialect: p.isDialect(),
-		white:   &blank,
-	}
+	s := f.parser(p)
+	s.reading, s.group, s.white = r, -1, &blank
+	s.google, s.dialect = p.Reading == LinesGoogle, p.isDialect()
 	s.reject, s.leave = p.leniencies()
-	s.letter, s.rfc = p.Reserved == ReservedEqual, p.Escapes == EscapesRFC
+	s.letter = p.Reserved == ReservedEqual
 	if s.google {
 		s.white = &space
 	}
@@ -227,6 +221,9 @@ type parser struct {
 	other   bool  // another line followed the last agent line
 	head    head
 }
+
+// parser returns what compiles patterns for the file.
+func (f *File) parser(p *Profile) parser { return parser{File: f, p: p, rfc: p.Escapes == EscapesRFC} }
 
 func (s *parser) remark(c RemarkClass, field, value []byte) {
 	s.Remarks = append(s.Remarks, Remark{Line: s.line, Group: s.group, Class: c, Field: field, Value: value})

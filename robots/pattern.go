@@ -75,7 +75,7 @@ func (f *File) setLetter(base *File, p *Profile) {
 	f.base, f.letter = base, true
 	f.Groups, f.Rules = base.Groups, append(f.Rules[:0], base.Rules...)
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
-	s, forms := parser{File: f, p: p, rfc: p.Escapes == EscapesRFC}, base.inQuery
+	s, forms := f.parser(p), base.inQuery
 	for i := range f.Rules {
 		r, n := &f.Rules[i], int32(i)
 		s.group = r.Group

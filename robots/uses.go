@@ -83,7 +83,7 @@ func (p *Profile) pathRules(all []usage.Line) *ruleset {
 // compilePaths compiles paths that stand in no group; the line of each rule is its number.
 func (p *Profile) compilePaths(each func(yield func(i int32, path []byte))) *ruleset {
 	f := &File{Groups: make([]Group, 1), letter: p.Reserved == ReservedEqual}
-	s := parser{File: f, p: p, rfc: p.Escapes == EscapesRFC}
+	s := f.parser(p)
 	each(func(i int32, path []byte) {
 		s.line = i
 		if p.isDialect() {
