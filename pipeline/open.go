@@ -212,7 +212,7 @@ func (n *census) openClient(context.Context) (err error) {
 		// even one that this run stored before it was interrupted.
 		n.terms.Run, n.terms.MaxAge = n.terms.Run+" "+n.began.Format(time.RFC3339Nano), 0
 	}
-	n.client, err = client.New(c.Fetch, client.Backing{
+	b := client.Backing{
 		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others,
 		Outage: n.progress.outage,
 	})

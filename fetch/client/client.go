@@ -88,6 +88,10 @@ type Backing struct {
 	// Others, if not nil, returns hosts of the whole list in random order: in an outage
 	// they tell this machine from the hosts that it asks.
 	Others func(context.Context) []fetch.Origin
+	// Spare and Spared, if not nil, keep until when an origin wants to be left alone: a client
+	// forgets it with its process.
+	Spare  func(o fetch.Origin, until time.Time) error
+	Spared func(fetch.Origin) (until time.Time, err error)
 	// Outage, if not nil, is called with the time since which failures are held, and
 	// with the zero time when the outage is over. It must not block.
 	Outage func(since time.Time)
@@ -167,7 +171,7 @@ func New(config Config, b Backing) (*Client, error) {
 	}
 	if config.FrontPage || len(config.Further) > 0 {
 		c.rules = newOwnRules(config.UserAgent)
-		c.others = newOthers(config.Timeout)
+		c.others = newOthers(config.Timeout, b)
 	}
 	if config.Proxy != nil {
 		c.proxyAuth = proxyAuthorization(config.Proxy)
@@ -384,16 +388,19 @@ func (got *heard) pause(wait time.Duration) (time.Duration, bool) {
 	return wait, true
 }
 
+// longestRespite bounds what Retry-After asks for: 12 days.
+const longestRespite = 1 << 20 * time.Second
+
 func retryAfter(value string) (time.Duration, bool) {
 	if digits := strings.TrimSpace(value); digits != "" && strings.Trim(digits, "0123456789") == "" {
 		s, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil {
-			s = 1 << 20 // a number beyond int64 is very long, not absent
+		if err != nil || s > int64(longestRespite/time.Second) { // a number beyond int64 is very long, not absent
+			return longestRespite, true
 		}
-		return time.Duration(min(s, 1<<20)) * time.Second, true
+		return time.Duration(s) * time.Second, true
 	}
 	if t, err := http.ParseTime(value); err == nil {
-		return time.Until(t), true
+		return min(time.Until(t), longestRespite), true
 	}
 	return 0, false
 }

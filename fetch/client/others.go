@@ -24,10 +24,11 @@ type others struct {
 	turns *limiter      // of origins
 	wait  time.Duration // the longest for another origin: a host that waits takes part of the run's room
 
-	mu     sync.Mutex
-	kept   map[string]*list.Element
-	recent *list.List // of *told, the last used first
-	bytes  int
+	backing Backing
+	mu      sync.Mutex
+	kept    map[string]*list.Element
+	recent  *list.List // of *told, the last used first
+	bytes   int
 }
 
 // told is what an origin has told.
@@ -44,8 +45,8 @@ const (
 	maxToldBytes = 8 << 20
 )
 
-func newOthers(timeout time.Duration) *others {
-	return &others{urls: newLimiter(1, 0), turns: newLimiter(1, 0), wait: max(timeout, maxRetryAfter),
+func newOthers(timeout time.Duration, b Backing) *others {
+	return &others{urls: newLimiter(1, 0), turns: newLimiter(1, 0), wait: max(timeout, maxRetryAfter), backing: b,
 		kept: make(map[string]*list.Element), recent: list.New()}
 }
 
@@ -89,10 +90,27 @@ func (t *told) size() int { return 500 + 2*len(t.key) + len(t.Sent) + len(t.Rece
 
 func tiredKey(o fetch.Origin) string { return "tired " + o.String() }
 
+// tire keeps that an origin wants to be left alone.
+func (s *others) tire(o fetch.Origin, after time.Duration) {
+	until := time.Now().Add(after)
+	s.keep(&told{key: tiredKey(o), until: until})
+	if s.backing.Spare != nil {
+		s.backing.Spare(o, until) // a memory that fails says so again when the answer is kept
+	}
+}
+
 // isTired reports whether an origin wants to be left alone.
-func (s *others) isTired(o fetch.Origin) bool {
-	t := s.find(tiredKey(o))
-	return t != nil && time.Now().Before(t.until)
+func (s *others) isTired(o fetch.Origin) (bool, error) {
+	until := time.Time{}
+	if t := s.find(tiredKey(o)); t != nil {
+		until = t.until
+	} else if s.backing.Spared != nil {
+		var err error
+		if until, err = s.backing.Spared(o); err != nil {
+			return false, err
+		}
+	}
+	return time.Now().Before(until), nil
 }
 
 // sharedAs returns the key of the request for a URL whose answer others may want, "" if none do.
@@ -127,7 +145,7 @@ func (t *turn) end() {
 	if !again {
 		pause = IdentityPause
 		after, _ := retryAfter(*t.last.Headers.RetryAfter)
-		s.keep(&told{key: tiredKey(at), until: time.Now().Add(after)})
+		s.tire(at, after)
 	}
 	time.AfterFunc(pause, func() { s.turns.release(at.String()) })
 	t.at = fetch.Origin{}
@@ -208,13 +226,20 @@ func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) 
 	isOver bool) {
 	s := t.lease.client.others
 	err := t.lease.acquire(ctx, b, s.turns, o.String())
-	switch {
-	case err == nil && (isOwn || !s.isTired(o)):
-		t.at = o
-		return a, nil, false
-	case err == nil:
+	if err == nil {
+		isTired, unknown := false, error(nil)
+		if !isOwn {
+			isTired, unknown = s.isTired(o)
+		}
+		if !isTired && unknown == nil {
+			t.at = o
+			return a, nil, false
+		}
 		s.turns.release(o.String())
-	case t.lease.ctx.Err() != nil:
+		if unknown != nil {
+			return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: unknown, Local: unknown}, true
+		}
+	} else if t.lease.ctx.Err() != nil {
 		return a, fetch.FailureOf(t.lease.ctx, fetch.Connecting, err), true
 	}
 	t.lease.share(nil)

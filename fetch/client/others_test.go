@@ -298,7 +298,7 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 		t.Error("the place at the origin is lost")
 	}
 	client.others.keep(&told{key: tiredKey(shopOrigin), until: time.Now()})
-	if client.others.isTired(shopOrigin) {
+	if isTired, err := client.others.isTired(shopOrigin); isTired || err != nil {
 		t.Error("it is left alone for longer than it asks")
 	}
 }
@@ -345,8 +345,8 @@ func TestOwnTurnAndOwnLimit(t *testing.T) {
 
 // What is kept is bounded in number and bytes, and the last used stays.
 func TestOthersAreBounded(t *testing.T) {
-	s := newOthers(time.Second)
-	if long := newOthers(time.Minute); s.wait != maxRetryAfter || long.wait != time.Minute {
+	s := newOthers(time.Second, Backing{})
+	if long := newOthers(time.Minute, Backing{}); s.wait != maxRetryAfter || long.wait != time.Minute {
 		t.Errorf("a host waits for %v and %v", s.wait, long.wait)
 	}
 	for _, size := range []int{0, 10_000, maxToldBytes / 4} {

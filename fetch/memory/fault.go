@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -78,6 +79,16 @@ func (h holding) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) 
 	f, err := h.FS.ReuseForWrite(from, to, category)
 	h.m.hold(err)
 	return holdingFile{f, h.m}, nil
+}
+
+// Lock leaves the release to the memory: pebble removes files after its own.
+func (h holding) Lock(name string) (io.Closer, error) {
+	lock, err := h.FS.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	h.m.lock = lock
+	return io.NopCloser(nil), nil
 }
 
 func (h holding) OpenDir(name string) (vfs.File, error) {

@@ -6,6 +6,7 @@
 package memory
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,7 +37,8 @@ import (
 // It keeps one record per origin, and each body once, under its digest.
 type Memory struct {
 	dir     string
-	made    []string // folders that Open has created, the innermost first
+	made    []string  // folders that Open has created, the innermost first
+	lock    io.Closer // of the folder
 	db      *pebble.DB
 	keeping [256]sync.Mutex // one for each hash of an origin: keep reads before it writes
 
@@ -80,7 +83,9 @@ func Open(dir string) (*Memory, error) {
 	// Pebble removes files that look like old ones of its own, and dir may be
 	// any folder by mistake. So it gets a subfolder.
 	err := m.guard(func() (err error) {
-		m.db, err = pebble.Open(filepath.Join(dir, "answers"), m.options())
+		if m.db, err = pebble.Open(filepath.Join(dir, "answers"), m.options()); err != nil && m.lock != nil {
+			m.lock.Close()
+		}
 		return err
 	})
 	switch {
@@ -98,7 +103,7 @@ func Open(dir string) (*Memory, error) {
 		err = m.sweep()
 	}
 	if err != nil {
-		m.guard(m.db.Close) // an error would be a consequence of err
+		m.guard(func() error { return cmp.Or(m.db.Close(), m.lock.Close()) }) // an error would be a consequence of err
 		return nil, err
 	}
 	return m, nil
@@ -195,7 +200,10 @@ func (m *Memory) options() *pebble.Options {
 
 // Close closes the folder. No other call may be in progress. If the folder has
 // failed, it stays locked until the process ends.
-func (m *Memory) Close() error {
+func (m *Memory) Close() error { return m.close(func() error { return nil }) }
+
+// close calls last before it unlocks the folder, which then another process may use.
+func (m *Memory) close(last func() error) error {
 	if err := m.storeCounts(); err != nil {
 		return err
 	}
@@ -203,17 +211,22 @@ func (m *Memory) Close() error {
 		if err := m.db.Close(); err != nil {
 			return fmt.Errorf("close the state folder %s: %w", m.dir, oneLine{err})
 		}
-		return nil
+		return cmp.Or(last(), m.lock.Close())
 	})
 }
 
 // Discard is [Memory.Close] for a memory that nobody has used. It removes the folders that
 // [Open] has created.
 func (m *Memory) Discard() error {
-	if err := m.Close(); err != nil || len(m.made) == 0 {
-		return err
+	if len(m.made) == 0 {
+		return m.Close()
 	}
-	if err := os.RemoveAll(m.made[0]); err != nil {
+	err := m.close(func() error { return os.RemoveAll(m.made[0]) })
+	if runtime.GOOS == "windows" { // it removes no file that is open, and so no lock
+		err = os.Remove(filepath.Join(m.made[0], "LOCK"))
+		os.Remove(m.made[0])
+	}
+	if err != nil {
 		return fmt.Errorf("remove the state folder: %w", err)
 	}
 	for _, folder := range m.made[1:] {

@@ -18,6 +18,7 @@ const (
 	knownPrefix  = 'k' // and a digest
 	bodyPrefix   = 'b' // and a digest
 	countsPrefix = 'c' // alone: bodies and superseded
+	sparedPrefix = 'w' // and an origin: until when it wants to be left alone
 	sharePrefix  = 's' // alone: which hosts the folder remembers, see Bind
 )
 

@@ -166,7 +166,8 @@ func New() *Flags {
 	s.StringVar(&c.Evaluate.Vantage, "vantage", "",
 		"`NAME` of the place that the requests are made from, for the column vantage")
 	s.StringVar(&c.State, "state", "",
-		"`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
+		"`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again; and "+
+			"which origins that hosts lead to want to be left alone (Retry-After), which otherwise a resumed run forgets")
 	s.DurationVar(&c.MaxAge, "max-age", 24*time.Hour,
 		"with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it "+
 			"up to seven times; 0 always asks, and so do --also-as, --front-page, --sitemaps and --documents, whatever it says")
