@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -15,8 +16,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
@@ -30,7 +31,9 @@ type census struct {
 	source     *source.Source
 	memory     *memory.Memory // nil for none
 	terms      memory.Terms   // when it may answer
+	old        store.Store    // where the run is that a new one replaces, nil for none
 	run        *sink.Run
+	plan       journal.Plan   // of the run
 	rereadable bool           // the inputs can be read again, so the run can be resumed
 	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
 	client     *client.Client
@@ -60,21 +63,31 @@ func newCensus(c Config, progress *Progress) *census {
 // open opens what a run needs, each thing after those that it needs itself. A run that is
 // made already needs no more than itself.
 func (n *census) open(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openList, n.openClient,
-		n.openRejects} {
+	steps := []func(context.Context) error{n.openSource, n.openMemory, n.planRun, n.openRun, n.openList, n.openClient,
+		n.openRejects, n.startSource}
+	if err := n.openOld(ctx); err != nil {
+		return err
+	}
+	if n.old != nil {
+		steps = []func(context.Context) error{n.openSource, n.openMemory, n.planRun, n.startSource, n.checkInput,
+			n.openRun, n.openList, n.openClient, n.openRejects}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil || n.run != nil && n.run.Made() {
 			return err
 		}
 	}
+	return n.totals.Restore(ctx, n.run) // the counts of earlier processes of the run
+}
+
+// startSource reads what the source needs before its targets.
+func (n *census) startSource(ctx context.Context) error {
 	archive := client.NewArchive(n.config.Fetch, client.Backing{Room: n.pressure.underWay, Spool: n.spoolFile})
 	n.source.Complete = archive.Complete
 	if err := n.source.Start(ctx, n.rejects, n.progress.read); err != nil {
 		return err
 	}
-	if err := n.config.checkLabels(n.source.LabelValues()); err != nil {
-		return err
-	}
-	return n.totals.Restore(ctx, n.run) // the counts of earlier processes of the run
+	return n.config.checkLabels(n.source.LabelValues())
 }
 
 // checkLabels returns an error for more values of labels than a run can count.
@@ -137,20 +150,17 @@ func (n *census) openMemory(context.Context) (err error) {
 	return n.memory.Bind(shard)
 }
 
+// planRun makes the plan, before what is read of the inputs adds to what is known of them.
+func (n *census) planRun(context.Context) (err error) {
+	n.plan, err = n.config.planOf(n.began, n.source)
+	n.rereadable = n.plan.CanBeReadAgain()
+	return err
+}
+
 // openRun begins the run, or opens the one that an earlier process has begun.
-func (n *census) openRun(ctx context.Context) error {
+func (n *census) openRun(ctx context.Context) (err error) {
 	c := &n.config
-	plan, err := c.planOf(n.began, n.source)
-	if err != nil {
-		return err
-	}
-	n.rereadable = plan.CanBeReadAgain()
-	if c.ForceNew && n.rereadable {
-		if err := n.checkInput(ctx); err != nil {
-			return err
-		}
-	}
-	n.run, err = sink.Begin(ctx, plan, sink.Place{
+	n.run, err = sink.Begin(ctx, n.plan, sink.Place{
 		Dir: c.Dir, Spool: c.Spool, Shard: c.Source.Shard.Index, Resume: c.Resume, Replace: c.ForceNew,
 		WARCOut: c.warcFile(), Unconditional: c.Unconditional,
 		Targets: func() int64 { return n.progress.Snapshot().Fetched },
@@ -170,32 +180,39 @@ func (n *census) openRun(ctx context.Context) error {
 	return nil
 }
 
-// checkInput returns the error of a list that names no host, before the run goes that the new
-// one replaces. That an archive has no capture shows only once it is read.
-func (n *census) checkInput(ctx context.Context) error {
-	c := &n.config
-	if c.Source.IsStored() {
-		return n.source.CheckLists(ctx, c.checkLabels)
-	}
-	list, err := source.Open(ctx, c.source())
-	if err != nil {
-		return err
-	}
-	defer list.Close()
-	if err := list.Start(ctx, input.NewAccount(nil, nil, func(int64) {}), nil); err != nil {
-		return err
-	}
-	if err := c.checkLabels(list.LabelValues()); err != nil {
-		return err
-	}
-	found := errors.New("a host")
-	switch err := list.Volumes[0].Read(ctx, func(target.Target) error { return found }); {
-	case errors.Is(err, found):
+// openOld opens the output folder, if there is one, of a run that replaces another. That one goes
+// once the input is known to have a target; until then scratch files are in the folder.
+func (n *census) openOld(ctx context.Context) (err error) {
+	if !n.config.ForceNew || n.config.hasLists() {
 		return nil
-	case err != nil:
-		return err
 	}
-	return list.Empty()
+	n.old, err = store.Open(ctx, n.config.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		n.rejects = input.NewAccount(nil, n.scratch, n.progress.rejected)
+		err = n.rejects.Defer()
+	}
+	return err
+}
+
+// checkInput returns the error of an input without a target, before the run goes that the new
+// one replaces.
+func (n *census) checkInput(ctx context.Context) error {
+	some, err := n.source.Peek(ctx)
+	if err == nil && !some {
+		err = n.source.Empty()
+	}
+	return err
+}
+
+// scratch creates a scratch file.
+func (n *census) scratch() (*store.Scratch, error) {
+	if n.run == nil {
+		return n.old.Scratch(".")
+	}
+	return n.run.Scratch()
 }
 
 func (n *census) openClient(context.Context) (err error) {
@@ -215,13 +232,17 @@ func (n *census) openClient(context.Context) (err error) {
 	b := client.Backing{
 		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others,
 		Outage: n.progress.outage,
-	})
+	}
+	if n.memory != nil {
+		b.Spare, b.Spared = n.memory.Spare, n.memory.Spared
+	}
+	n.client, err = client.New(c.Fetch, b)
 	return err
 }
 
 // spoolFile makes the file for answers in flight that do not fit into memory.
 func (n *census) spoolFile() (_ *os.File, err error) {
-	if n.spool, err = n.run.Scratch(); err != nil {
+	if n.spool, err = n.scratch(); err != nil {
 		return nil, fmt.Errorf("create a file for answers in flight: %w", err)
 	}
 	return n.spool.File, nil
@@ -232,16 +253,19 @@ func (n *census) openRejects(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("create rejected.csv: %w", err)
 	}
-	n.rejects = input.NewAccount(file, n.run.Scratch, n.progress.rejected)
+	if n.rejects != nil {
+		return n.rejects.Into(file)
+	}
+	n.rejects = input.NewAccount(file, n.scratch, n.progress.rejected)
 	return nil
 }
 
 // close closes what open has opened, however the run has ended, and returns the error
-// of the run. One that is refused leaves nothing.
+// of the run. One that is refused leaves nothing: there is nothing to resume and nothing to query.
 func (n *census) close(ctx context.Context, err error) error {
-	closeMemory := (*memory.Memory).Close
-	if n.isRefused(err) {
-		closeMemory = (*memory.Memory).Discard
+	leave, closeMemory := n.leave, (*memory.Memory).Close
+	if err != nil && (n.run == nil || n.run.IsNew()) && n.progress.Snapshot().Fetched == 0 {
+		leave, closeMemory = n.discard, (*memory.Memory).Discard
 	}
 	if n.rejects != nil {
 		n.rejects.Close()
@@ -250,7 +274,7 @@ func (n *census) close(ctx context.Context, err error) error {
 		n.spool.Close()
 	}
 	if n.run != nil {
-		err = n.leave(ctx, err)
+		err = leave(ctx, err)
 	}
 	if n.memory != nil {
 		if e := closeMemory(n.memory); err == nil {
@@ -258,22 +282,22 @@ func (n *census) close(ctx context.Context, err error) error {
 		}
 	}
 	n.source.Close()
+	if n.old != nil {
+		n.old.Close()
+	}
 	return err
 }
 
-// isRefused reports whether there is nothing to resume and nothing to query.
-func (n *census) isRefused(err error) bool {
-	return err != nil && (n.run == nil || n.run.IsNew()) && n.progress.Snapshot().Fetched == 0
+// discard removes the run.
+func (n *census) discard(_ context.Context, err error) error {
+	if e := n.run.Discard(); e != nil {
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
-// leave closes the run, or removes one that is refused.
+// leave closes the run.
 func (n *census) leave(ctx context.Context, err error) error {
-	if n.isRefused(err) {
-		if e := n.run.Discard(); e != nil {
-			err = errors.Join(err, e)
-		}
-		return err
-	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) && !n.run.Made() {
 		err = n.stopped(err)
 	}

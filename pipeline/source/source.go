@@ -265,6 +265,11 @@ func (s *Source) Close() error {
 	if s == nil {
 		return nil
 	}
+	for _, v := range s.Volumes {
+		if v.leave != nil {
+			v.leave()
+		}
+	}
 	if s.from != nil {
 		s.from.Close()
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -23,6 +24,7 @@ type Volume struct {
 	seq    int64 // the number before its first target; unused if targets have numbers
 	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(target.Target) error) error
+	leave  func() // ends the reading that [Source.Peek] has begun, nil for none
 
 	location string                                     // where an archive is, with the query of a URL
 	archive  *journal.ArchiveRecord                     // what is known of the archive; nil for another volume
@@ -68,6 +70,49 @@ func (v *Volume) Read(ctx context.Context, emit func(target.Target) error) error
 		return nil
 	}
 	return err
+}
+
+// Peek reports whether there is a target. It reads the volumes up to the first one, and
+// [Volume.Read] goes on from there. It may be called once, after Start.
+func (s *Source) Peek(ctx context.Context) (bool, error) {
+	for _, v := range s.Volumes {
+		if some, err := v.peek(ctx); some || err != nil {
+			return some, err
+		}
+	}
+	return false, nil
+}
+
+func (v *Volume) peek(ctx context.Context) (some bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	read := v.read
+	next, stop := iter.Pull2(func(yield func(target.Target, error) bool) {
+		err := read(ctx, func(t target.Target) error {
+			if !yield(t, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(target.Target{}, err)
+		}
+	})
+	v.leave = func() { cancel(); stop() }
+	t, err, some := next()
+	v.read = func(ctx context.Context, emit func(target.Target) error) error {
+		defer v.leave()
+		defer context.AfterFunc(ctx, cancel)()
+		for ; some; t, err, some = next() {
+			if err == nil {
+				err = emit(t)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return some, err
 }
 
 // Archive returns what is known of the archive that the volume reads: its size and

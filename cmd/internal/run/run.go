@@ -204,7 +204,7 @@ func New() *Flags {
 		"accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&c.Resume, "resume", false,
 		"continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
-	s.BoolVar(&c.ForceNew, "force-new", false, "remove the run with this ID first, complete or not")
+	s.BoolVar(&c.ForceNew, "force-new", false, "remove the run with this ID, complete or not, once the source has a host")
 	s.StringSliceVar(&f.tables, "tables", nil,
 		"tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them; "+
 			"sitemap_files and coverage only with --sitemaps; urls only with --keep-urls): "+strings.Join(schema.TableNames,

@@ -59,6 +59,7 @@ func SkippedOf(kinds map[string]int64) Skipped {
 type Account struct {
 	mu       sync.Mutex
 	file     *store.File                    // rejected.csv, nil for none and when closed
+	deferred *store.Scratch                 // its first lines, nil for none
 	Scratch  func() (*store.Scratch, error) // makes the scratch file of an archive
 	most     int64                          // lines to list
 	main     *rejectsFile
@@ -87,8 +88,8 @@ type rejectsFile struct {
 }
 
 // NewAccount returns an Account that writes to file, and meanwhile to files that
-// scratch makes. If file is nil it only counts. It calls count for each rejected
-// line.
+// scratch makes. If file is nil it only counts, unless [Account.Defer] is called. It calls
+// count for each rejected line.
 func NewAccount(file *store.File, scratch func() (*store.Scratch, error), count func(int64)) *Account {
 	w := io.Discard
 	if file != nil {
@@ -98,6 +99,35 @@ func NewAccount(file *store.File, scratch func() (*store.Scratch, error), count 
 	main.w.Write(rejectedHeader)
 	return &Account{file: file, Scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile),
 		kinds: make(map[string]SkippedKind), count: count}
+}
+
+// Defer lists lines in a scratch file until [Account.Into] gives them one that stays.
+func (r *Account) Defer() (err error) {
+	if r.deferred, err = r.Scratch(); err != nil {
+		return fmt.Errorf("create a file for rejected lines: %w", err)
+	}
+	r.main.w = csv.NewWriter(r.deferred)
+	r.main.w.Write(rejectedHeader)
+	return nil
+}
+
+// Into moves the lines that are listed to file, which gets those that follow, too.
+func (r *Account) Into(file *store.File) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.main.w.Flush()
+	err := r.main.w.Error()
+	if err == nil {
+		_, err = r.deferred.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		_, err = io.Copy(file, r.deferred)
+	}
+	r.file, r.main.w = file, csv.NewWriter(file)
+	if err != nil {
+		return fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return nil
 }
 
 // Lines returns the number of rejected lines, files and records.
@@ -282,6 +312,9 @@ func (r *Account) Finish() (*store.Digest, error) {
 
 // Close closes the file of a run that is not complete.
 func (r *Account) Close() {
+	if r.deferred != nil {
+		r.deferred.Close()
+	}
 	if r.file != nil {
 		r.Finish()
 	}
