@@ -25,7 +25,8 @@ work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
-apt-get -o APT::Sandbox::User=root download civetweb=1.15+dfsg-4 libcivetweb1=1.15+dfsg-4 >apt.log 2>&1 || { cat apt.log; exit 1; }
+apt-get -o APT::Sandbox::User=root download civetweb=1.15+dfsg-4 libcivetweb1=1.15+dfsg-4 >apt.log 2>&1 ||
+  { cat apt.log; exit 1; }
 for package in *.deb; do dpkg -x "$package" debian; done
 export LD_LIBRARY_PATH
 LD_LIBRARY_PATH=$(dirname "$(find "$work/debian" -name 'libcivetweb.so.1' | head -n 1)")

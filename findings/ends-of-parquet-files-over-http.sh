@@ -77,7 +77,8 @@ const read = [];
 for (const [name, start] of Object.entries(servers)) {
   const [port, close] = await start();
   const url = `http://127.0.0.1:${port}/hosts.parquet`;
-  console.log(`${name} ${version(name)}: the last 8 bytes: ${await end(url, 8)}; the last 64 KiB: ${await end(url, 65536)}`);
+  const [tail, more] = [await end(url, 8), await end(url, 65536)];
+  console.log(`${name} ${version(name)}: the last 8 bytes: ${tail}; the last 64 KiB: ${more}`);
   let got;
   try {
     const table = await (await ParquetFile.fromUrl(url)).read();

@@ -32,7 +32,8 @@ apt-get -o APT::Sandbox::User=root download wget=1.21.3-1+deb12u1 >apt.log 2>&1 
 dpkg -x wget_*.deb debian
 export GOFLAGS=-mod=mod GOWORK=off
 go mod init example.org/seen >go.log 2>&1
-go get github.com/nlnwa/gowarc/v3@v3.1.0 github.com/internetarchive/gowarc@v0.8.96 >>go.log 2>&1 || { cat go.log; exit 1; }
+go get github.com/nlnwa/gowarc/v3@v3.1.0 github.com/internetarchive/gowarc@v0.8.96 >>go.log 2>&1 ||
+  { cat go.log; exit 1; }
 
 cat >main.go <<'GO'
 package main
@@ -75,7 +76,8 @@ func byNorway(name string, file []byte, options ...norway.WarcRecordOption) {
 			if len(record.Validation) == 1 {
 				remarks = "1 remark"
 			}
-			fmt.Printf("  Norway v3.1.0%s: %s, error %v, %s\n", name, quoted(is.WarcHeader().Get("WARC-Target-URI")), err, remarks)
+			uri := quoted(is.WarcHeader().Get("WARC-Target-URI"))
+			fmt.Printf("  Norway v3.1.0%s: %s, error %v, %s\n", name, uri, err, remarks)
 		}
 	}
 }
@@ -134,7 +136,8 @@ mkfifo port
 python3 serve.py >port &
 server=$!
 read -r port <port
-debian/usr/bin/wget --no-config --no-proxy -q -O page --warc-file=got --no-warc-keep-log "http://127.0.0.1:$port/robots.txt"
+debian/usr/bin/wget --no-config --no-proxy -q -O page --warc-file=got --no-warc-keep-log \
+  "http://127.0.0.1:$port/robots.txt"
 ./read 2>read.log | tee seen
 diff seen - <<'SEEN' || { echo "it behaves otherwise now"; exit 1; }
 written by wget: WARC/1.0, "<http://127.0.0.1/robots.txt>"

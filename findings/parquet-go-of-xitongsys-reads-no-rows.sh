@@ -26,7 +26,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export GOFLAGS=-mod=mod GOWORK=off
 go mod init example.org/seen >go.log 2>&1
-go get github.com/xitongsys/parquet-go@v1.6.2 github.com/xitongsys/parquet-go-source@v0.0.0-20241021075129-b732d2ac9c9b \
+go get github.com/xitongsys/parquet-go@v1.6.2 \
+  github.com/xitongsys/parquet-go-source@v0.0.0-20241021075129-b732d2ac9c9b \
   github.com/parquet-go/parquet-go@v0.32.0 >>go.log 2>&1 || { cat go.log; exit 1; }
 
 cat >main.go <<'GO'
