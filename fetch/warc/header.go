@@ -55,6 +55,8 @@ func (h *recordHead) parse(text []byte) {
 			h.address = value
 		case "warc-truncated":
 			h.truncated = value
+		case "warc-segment-number":
+			h.truncated = []byte(segmented)
 		case "warc-payload-digest":
 			h.digest = value
 		case "warc-identified-payload-type":
@@ -69,6 +71,16 @@ func (h *recordHead) parse(text []byte) {
 			h.refersToDate = value
 		}
 	}
+}
+
+// segmented is the reason why a block ends that is continued in other records, as the
+// standard allows for those of more than a gigabyte. They are not joined.
+const segmented = "segmented"
+
+// brokeOff reports whether a block that ends for a reason lacks what its server sent, or
+// would have sent. For other reasons its writer keeps no more.
+func brokeOff(reason string) bool {
+	return reason == "time" || reason == "disconnect" || reason == segmented
 }
 
 // maxConcurrent is more than the records that a record of ours names.

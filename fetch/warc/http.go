@@ -103,7 +103,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Error, c.Err = answer.ErrorProtocol, h.framing
 	}
 	switch {
-	case c.Cut == "time" || c.Cut == "disconnect":
+	case brokeOff(c.Cut) && len(c.Body) < w.MaxBody:
 		c.Truncated = true
 		c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
@@ -171,7 +171,7 @@ func (w *reader) sentHead(in *bufio.Reader, cut string) []byte {
 		declared = parseLength(h.sent)
 	}
 	switch {
-	case cut == "time" || cut == "disconnect":
+	case brokeOff(cut):
 		length++
 	case cut == "" && declared > length && h.isAsSent():
 		length = declared

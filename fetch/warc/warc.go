@@ -38,7 +38,7 @@ type Capture struct {
 
 	ID            string        // of the record
 	Within        time.Duration // precision of Start: the date is before Start+Within
-	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified
+	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified; or segmented
 	PayloadDigest string        // as written: "sha1:…"
 	PayloadLength int64         // bytes of the payload, as far as its header says; 0 if not known
 	PayloadType   string        // the media type that the writer identified
