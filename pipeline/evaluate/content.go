@@ -2,11 +2,13 @@ package evaluate
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -20,9 +22,9 @@ func (e *Evaluator) content(row *schema.Fetch, out *sink.Segment) error {
 	}
 	return cmp.Or(
 		write(out.Groups, func() []schema.Group { return e.groupRows(row, f) }),
-		write(out.Rules, func() []schema.Rule { return e.ruleRows(row, f) }),
+		writeSome(out.Rules, &e.rules, e.ruleRows(row, f)),
 		write(out.Sitemaps, func() []schema.Sitemap { return e.sitemapRows(row, f) }),
-		write(out.Lines, func() []schema.Line { return e.lineRows(row, f) }),
+		writeSome(out.Lines, &e.lines, e.lineRows(row, f)),
 		write(out.Signals, func() []schema.Signal { return e.signalRows(row, f) }),
 		write(out.Templates, func() []schema.Template { return e.templateRows(row) }),
 	)
@@ -34,6 +36,29 @@ func write[T any](to sink.Table[T], rows func() []T) error {
 		return nil
 	}
 	return to.Write(rows()...)
+}
+
+// someRows is how many rows of rules and of lines are made at a time: of a large file there
+// are a hundred thousand.
+const someRows = 256
+
+// writeSome writes rows to a table that is wanted, a few at a time, and reuses their memory.
+func writeSome[T any](to sink.Table[T], memory *[]T, rows iter.Seq[T]) error {
+	if !to.Wanted() {
+		return nil
+	}
+	some := slices.Grow((*memory)[:0], someRows)
+	for row := range rows {
+		if len(some) == someRows {
+			if err := to.Write(some...); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+		some = append(some, row)
+	}
+	*memory = some
+	return to.Write(some...)
 }
 
 // groupIndex returns the cell of a group's index, null for -1.
@@ -74,32 +99,24 @@ func (e *Evaluator) groupRows(row *schema.Fetch, f *robots.File) []schema.Group 
 	return e.groups
 }
 
-// reused returns memory for the next file's rows of a table: that of the last one's, unless it
-// is too little, or was a large file's and the next one is small.
-func reused[R any](rows []R, n int) []R {
-	const large = 1 << 12
-	if cap(rows) < n || cap(rows) > large && n <= large {
-		return make([]R, 0, n)
-	}
-	return rows[:0]
-}
-
-func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) []schema.Rule {
-	e.rules = reused(e.rules, len(f.Rules))
-	for i := range f.Rules {
-		rule := &f.Rules[i]
-		pattern := e.readings[0].texts()[i]
-		normalized := pattern
-		if !same(rule.Normalized, rule.Pattern) {
-			normalized = schema.Text(rule.Normalized)
+func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) iter.Seq[schema.Rule] {
+	return func(yield func(schema.Rule) bool) {
+		for i := range f.Rules {
+			rule := &f.Rules[i]
+			pattern := e.readings[0].texts()[i]
+			normalized := pattern
+			if !same(rule.Normalized, rule.Pattern) {
+				normalized = schema.Text(rule.Normalized)
+			}
+			if !yield(schema.Rule{
+				Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: e.groupIndex(rule.Group), Line: rule.Line,
+				Kind: rule.Kind.String(), Pattern: pattern, Normalized: normalized,
+				HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
+			}) {
+				return
+			}
 		}
-		e.rules = append(e.rules, schema.Rule{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: e.groupIndex(rule.Group), Line: rule.Line,
-			Kind: rule.Kind.String(), Pattern: pattern, Normalized: normalized,
-			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
-		})
 	}
-	return e.rules
 }
 
 func (e *Evaluator) sitemapRows(row *schema.Fetch, f *robots.File) []schema.Sitemap {
@@ -134,41 +151,69 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 	return err == nil && o.Host == host
 }
 
-func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
-	content := e.readings[0].content
-	e.lines = reused(e.lines, len(f.Remarks)+len(content.errors)+len(content.parities))
-	for _, m := range f.Remarks {
-		e.lines = append(e.lines, schema.Line{
+// lineRows returns the rows of lines as they stand in the file, and those of one line as they
+// are found: remarks, errors, and what parsers part on.
+func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) iter.Seq[schema.Line] {
+	errors := e.readings[0].content.errors
+	remark := func(m *robots.Remark) schema.Line {
+		return schema.Line{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
 			Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
-		})
+		}
 	}
-	for _, x := range content.errors {
-		e.lines = append(e.lines, schema.Line{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))),
-			Value: schema.Text(x.Text),
-			Class: robots.LighthouseError.String(), Cause: new(x.Fault.String()),
-		})
+	return func(yield func(schema.Line) bool) {
+		if cap(e.parted) > 16*someRows {
+			e.parted = nil // those of a large file
+		}
+		e.parted = e.parityRows(row, f, e.parted[:0])
+		if len(errors)+len(e.parted) == 0 {
+			for i := range f.Remarks {
+				if !yield(remark(&f.Remarks[i])) {
+					return
+				}
+			}
+			return
+		}
+		for _, found := range e.orderLines(f.Remarks, errors, e.parted) {
+			var line schema.Line
+			switch i := int(uint32(found)); {
+			case i < len(f.Remarks):
+				line = remark(&f.Remarks[i])
+			case i < len(f.Remarks)+len(errors):
+				x := &errors[i-len(f.Remarks)]
+				line = schema.Line{
+					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))),
+					Value: schema.Text(x.Text),
+					Class: robots.LighthouseError.String(), Cause: new(x.Fault.String()),
+				}
+			default:
+				line = e.parted[i-len(f.Remarks)-len(errors)]
+			}
+			if !yield(line) {
+				return
+			}
+		}
 	}
-	e.lines = e.parityRows(row, f, e.lines)
-	if len(content.parities)+len(content.errors) > 0 {
-		e.orderLines()
-	}
-	return e.lines
 }
 
-// orderLines orders the rows of lines as they stand in the file, and those of one line as they
-// are. The rows are large, so each is moved once.
-func (e *Evaluator) orderLines() {
+// orderLines returns what is found in a file in the order of its lines: the line, and below it,
+// in 32 bits, the place among all that is found.
+func (e *Evaluator) orderLines(
+	remarks []robots.Remark, errors []portable.LighthouseError, parted []schema.Line,
+) []uint64 {
 	e.order = e.order[:0]
-	for i := range e.lines {
-		e.order = append(e.order, uint64(e.lines[i].Line)<<32|uint64(i))
+	add := func(line int32) { e.order = append(e.order, uint64(line)<<32|uint64(len(e.order))) }
+	for i := range remarks {
+		add(remarks[i].Line)
+	}
+	for i := range errors {
+		add(errors[i].Line)
+	}
+	for i := range parted {
+		add(parted[i].Line)
 	}
 	slices.Sort(e.order)
-	e.unordered, e.lines = e.lines, reused(e.unordered, len(e.lines))
-	for _, x := range e.order {
-		e.lines = append(e.lines, e.unordered[uint32(x)])
-	}
+	return e.order
 }
 
 // signalRows returns the rows of signals, with fields in lower case.

@@ -78,8 +78,8 @@ type Evaluator struct {
 	rules       []schema.Rule
 	sitemaps    []schema.Sitemap
 	lines       []schema.Line
-	unordered   []schema.Line // see orderLines, as is order
-	order       []uint64
+	parted      []schema.Line // on which parsers part
+	order       []uint64      // see orderLines
 	signals     []schema.Signal
 	preferences []schema.Preference
 	stated      []schema.Preference // of other documents
