@@ -233,7 +233,7 @@ func undo(t *text, b *bufio.Reader, coding string, limit int) (truncated bool, e
 // were applied: those that we ask for, and deflate, which some servers send
 // unasked. unknown is the first other word, as written; "identity" is none.
 func codingsOf(encodings string) (codings []string, unknown string) {
-	for _, written := range strings.Split(encodings, ",") {
+	for written := range strings.SplitSeq(encodings, ",") {
 		written = strings.TrimSpace(written)
 		switch word := strings.ToLower(written); word {
 		case "gzip", "x-gzip", "br", "zstd", "deflate":

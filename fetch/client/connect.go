@@ -108,7 +108,7 @@ func blocked(addr netip.Addr) *fetch.Failure {
 
 // dial opens one connection, with a place under the politeness key.
 func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *received) (net.Conn, func(), *fetch.Failure) {
-	return lease.open(b, to.String(), key, to, a)
+	return lease.open(b, key, to, a)
 }
 
 // proxyTimeout bounds the connection to the proxy, in place of the origin's
@@ -122,7 +122,7 @@ func (lease *Lease) dialProxy(b *budget, o fetch.Origin, a *received) (net.Conn,
 	if o.Scheme == "ftp" {
 		return nil, nil, fetch.NewFailure(answer.ErrorConnectFailure, "connect: ftp does not go through a proxy")
 	}
-	conn, release, fail := lease.open(b, proxyAddress(lease.client.config.Proxy), o.Host, netip.AddrPort{}, a)
+	conn, release, fail := lease.open(b, o.Host, netip.AddrPort{}, a)
 	if fail != nil && fail.Class != answer.ErrorCanceled && fail.Local == nil {
 		fail = fetch.OurFailure(fail.Class, "connect to the proxy: %w", fail.Err)
 	}
@@ -138,8 +138,8 @@ func proxyAddress(proxy *url.URL) string {
 }
 
 // open dials once a connection under key is free and the limits on requests per
-// second allow one more. remote is the host's address, invalid if to is a proxy.
-func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(),
+// second allow one more. remote is the host's address, invalid to dial the proxy.
+func (lease *Lease) open(b *budget, key string, remote netip.AddrPort, a *received) (net.Conn, func(),
 	*fetch.Failure) {
 	c := lease.client
 	if err := lease.acquire(lease.ctx, b, c.politeness.addresses, key); err != nil {
@@ -165,7 +165,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *re
 		deadline = began.Add(proxyTimeout)
 	}
 	for wait, waited := firstLocalWait, time.Duration(0); ; wait = min(2*wait, time.Second) {
-		conn, err := c.dialBefore(lease.ctx, deadline, to)
+		conn, err := c.dialBefore(lease.ctx, deadline, remote)
 		if err == nil {
 			a.times.Connect = since(began)
 			return conn, release, nil
@@ -196,16 +196,28 @@ const (
 	maxLocalWait   = time.Minute
 )
 
-// dialBefore dials until a deadline. That of the dialer is part of it: it would be a context and
-// a timer of its own.
-func (c *Client) dialBefore(ctx context.Context, deadline time.Time, to string) (net.Conn, error) {
-	if own := time.Now().Add(c.dialer.Timeout); own.Before(deadline) {
+// dialBefore dials an address, or the proxy if that is invalid, until a deadline, zero for none
+// but that of the dialer, which would make a context and a timer of its own.
+func (c *Client) dialBefore(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, error) {
+	if own := time.Now().Add(c.dialer.Timeout); deadline.IsZero() || own.Before(deadline) {
 		deadline = own
+	}
+	if to.IsValid() {
+		return c.dialer.DialContext(until{ctx, deadline}, "tcp", to.String())
 	}
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	return c.dialer.DialContext(bounded, "tcp", to)
+	return c.dialer.DialContext(bounded, "tcp", proxyAddress(c.config.Proxy))
 }
+
+// until is a context with a deadline, but without its timer: for a connection to an address, which
+// has one itself. A name must not be resolved with it.
+type until struct {
+	context.Context
+	deadline time.Time
+}
+
+func (u until) Deadline() (time.Time, bool) { return u.deadline, true }
 
 // hasRoute reports whether this machine could send to an address. Connecting a
 // UDP socket sends nothing.

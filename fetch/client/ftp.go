@@ -163,7 +163,7 @@ func dataPort(named string) (uint16, *fetch.Failure) {
 }
 
 func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, *fetch.Failure) {
-	conn, err := c.dialBefore(ctx, deadline, to.String())
+	conn, err := c.dialBefore(ctx, deadline, to)
 	if err != nil {
 		fail := fetch.FailureOf(ctx, fetch.Connecting, err)
 		return nil, &fetch.Failure{Class: fail.Class, Err: fmt.Errorf("data connection: %w", fail.Err), Local: fail.Local}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -158,4 +159,21 @@ func fullBacklog(t *testing.T, s *scene) {
 		t.Cleanup(func() { c.Close() })
 	}
 	s.skip = "this system answers whatever the length of its queue"
+}
+
+// A dial ends by its deadline, which may be nearer than that of the dialer.
+func TestADialEndsByItsDeadline(t *testing.T) {
+	t.Parallel()
+	s := new(scene)
+	if fullBacklog(t, s); s.skip != "" {
+		t.Skip(s.skip)
+	}
+	c := newClient(t, s.ConnectTo, func(c *settings) { c.Timeout, c.Proxy = time.Hour, &url.URL{Host: s.ConnectTo.String()} })
+	for name, to := range map[string]netip.AddrPort{"an address": s.ConnectTo, "the proxy": {}} {
+		began := time.Now()
+		_, err := c.dialBefore(t.Context(), began.Add(200*time.Millisecond), to)
+		if took := time.Since(began); !fetch.IsTimeout(err) || took > 30*time.Second {
+			t.Errorf("%s: %v after %v", name, err, took)
+		}
+	}
 }

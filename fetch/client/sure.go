@@ -55,6 +55,7 @@ func (c *Client) probeHost(ctx context.Context, o fetch.Origin) (p outage.Proof)
 			}
 		}
 	}
+	deadline, _ := ctx.Deadline()
 	tries := 0
 	for _, addr := range addrs {
 		addr = addr.Unmap()
@@ -65,7 +66,7 @@ func (c *Client) probeHost(ctx context.Context, o fetch.Origin) (p outage.Proof)
 			break
 		}
 		p.Dialed = time.Now()
-		conn, err := c.dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, o.Port).String())
+		conn, err := c.dialBefore(ctx, deadline, netip.AddrPortFrom(addr, o.Port))
 		if err == nil {
 			conn.Close()
 		}
@@ -85,13 +86,13 @@ func (c *Client) probeByProxy(ctx context.Context, o fetch.Origin) (p outage.Pro
 		return p
 	}
 	p.Dialed = time.Now()
-	conn, err := c.dialer.DialContext(ctx, "tcp", proxyAddress(c.config.Proxy))
+	deadline, _ := ctx.Deadline()
+	conn, err := c.dialBefore(ctx, deadline, netip.AddrPort{})
 	if err != nil {
 		p.Local = fetch.IsLocal(err)
 		return p
 	}
 	defer conn.Close()
-	deadline, _ := ctx.Deadline()
 	defer expire(ctx, conn, deadline)()
 	status, fail := c.askTunnel(ctx, conn, o)
 	p.Proved = fail == nil && status < http.StatusInternalServerError
