@@ -60,16 +60,18 @@ func (p *Policy) endsBeforeQueries() bool {
 	return true
 }
 
-// compareSorted is [CompareWithin] for policies of which one sorts queries.
+// compareSorted is [CompareWithin] for policies of which one sorts queries. Where the search
+// does not tell, it asks about the paths that rules name.
 func compareSorted(a, b *Policy, most int) (c Comparison, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
-	c, work = compareFit(a, b, most)
-	if sortAlike(a, b) {
+	c, may, work := compareFit(a, b, most)
+	same := sortAlike(a, b)
+	if same && c.Relation != RelationUndecided {
 		return c, work
 	}
-	p := prober{a: a, b: b, ways: [2]bool{c.Closes == nil, c.Opens == nil}, escaping: true}
+	p := prober{a: a, b: b, ways: [2]bool{may[closes] && c.Closes == nil, may[opens] && c.Opens == nil}, escaping: !same}
 	p.try(a, b)
 	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
 		if p.paths[way] != nil {
@@ -77,15 +79,20 @@ func compareSorted(a, b *Policy, most int) (c Comparison, work int) {
 		}
 	}
 	c.Sorted = c.Sorted || c.Relation != RelationUndecided
-	c.Relation = relationOf([2]bool{c.Closes != nil, c.Opens != nil}, false)
+	found := [2]bool{closes: c.Closes != nil, opens: c.Opens != nil}
+	c.Relation = relationOf(found, same && (found[closes] || !may[closes]) && (found[opens] || !may[opens]))
 	c.Sorted = c.Sorted && c.Relation == RelationUndecided
 	return c, work + p.work
 }
 
-// compareFit is compareSorted on paths that a URL can hold.
-func compareFit(a, b *Policy, most int) (c Comparison, work int) {
+// compareFit is compareSorted on paths that a URL can hold, without asking about those that
+// rules name. may are the ways in which the policies may differ.
+func compareFit(a, b *Policy, most int) (c Comparison, may [2]bool, work int) {
 	c, work = compareWithin(a, b, most)
 	searched, alike := c.Relation != RelationUndecided, sortAlike(a, b) || a.endsBeforeQueries() && b.endsBeforeQueries()
+	if may = ways(a, b); searched && sortAlike(a, b) {
+		may = [2]bool{closes: c.Closes != nil, opens: c.Opens != nil}
+	}
 	whole := searched && alike
 	var found [2]bool
 	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
@@ -99,7 +106,7 @@ func compareFit(a, b *Policy, most int) (c Comparison, work int) {
 	}
 	c.Relation = relationOf(found, whole)
 	c.Sorted = c.Relation == RelationUndecided && (searched || !alike)
-	return c, work
+	return c, may, work
 }
 
 // differSorted is [Differ] for policies of which one sorts queries.
@@ -109,7 +116,7 @@ func differSorted(a, b *Policy, most int) (d Difference, work int) {
 	if p.found != [2]bool{} {
 		return Differs, p.work
 	}
-	c, work := compareFit(a, b, most-p.work)
+	c, _, work := compareFit(a, b, most-p.work)
 	switch {
 	case c.Relation != Equal:
 		return DifferenceUndecided, work + p.work
@@ -130,6 +137,6 @@ func distinguishSorted(a, b *Policy, most int, of automaton.Paths) (w *Counterex
 	if p.found != [2]bool{} {
 		return counterexample(a, b, p.path), true, p.work
 	}
-	c, work := compareFit(a, b, most-p.work)
+	c, _, work := compareFit(a, b, most-p.work)
 	return nil, c.Relation == Equal && (of != AllPaths || sortAlike(a, b)), work + p.work
 }

@@ -89,3 +89,23 @@ func TestSortedQueriesAreCompared(t *testing.T) {
 		t.Errorf("%d of 600 pairs are decided", decided)
 	}
 }
+
+// Where the search finds only a path that is another one once its query is sorted, paths that
+// rules name tell.
+func TestSortedQueriesAreAskedByTheRules(t *testing.T) {
+	colly := named(t, "colly")
+	open := policyOf(colly, "disallow: /x")
+	closed := policyOf(colly, "disallow: /x\ndisallow: /?b&a\ndisallow: /private")
+	other := policyOf(colly, "disallow: /other\ndisallow: /?b&a\ndisallow: /private")
+	for _, c := range []struct {
+		a, b *Policy
+		want Relation
+	}{{open, closed, Stricter}, {closed, open, Looser}, {open, other, Mixed}} {
+		if got := Compare(c.a, c.b); got.Relation != c.want || got.Sorted {
+			t.Errorf("%v, sorted %t; want %v", got.Relation, got.Sorted, c.want)
+		}
+		if got, _ := Relate(c.a, c.b, 1<<24); got != c.want {
+			t.Errorf("Relate: %v, want %v", got, c.want)
+		}
+	}
+}
