@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
@@ -147,7 +146,7 @@ func (r *spoken) normal(on domain) (rules []statedRule, ok bool) {
 
 func (r *spoken) findNormal(on domain) (rules []statedRule, ok bool) {
 	rs := r.rules
-	if rs.hides || rs.odd || r.judge.profile.Length == dialect.LengthMatchEnd {
+	if rs.hides || rs.odd || r.judge.profile.matchEndDecides() {
 		return nil, false
 	}
 	rules = make([]statedRule, 0, len(rs.literals)+len(rs.wilds))

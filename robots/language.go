@@ -104,7 +104,7 @@ func (r *spoken) tell(l *automaton.Language, i int, negated bool) {
 		l.AllowAll(i)
 		return
 	}
-	recent := j.profile.Length == dialect.LengthMatchEnd
+	recent := j.profile.matchEndDecides()
 	v := l.Voice(i, r.view, j.mode(rs), len(rs.literals)+len(rs.wilds))
 	for i := range rs.literals {
 		x := &rs.literals[i]
@@ -140,7 +140,7 @@ func (j *Judge) mode(rs *ruleset) automaton.Mode {
 	switch {
 	case rs.hides:
 		return automaton.Highest
-	case j.profile.Length == dialect.LengthMatchEnd:
+	case j.profile.matchEndDecides():
 		return automaton.LastToEnd
 	case j.profile.Precedence == LongestOpen && ties:
 		return automaton.AnyWildTies

@@ -10,10 +10,16 @@ import (
 	"github.com/robocensus/robocensus/robots/dialect"
 )
 
+// matchEndDecides reports whether the match of a rule decides that ends last. With
+// greatest_only, lengths of patterns decide.
+func (p *Profile) matchEndDecides() bool {
+	return p.Length == dialect.LengthMatchEnd && !p.GreatestOnly
+}
+
 // findOdd reports whether a ruleset matches in a way that reasoning about single patterns
 // does not cover: so classes need other means.
 func (rs *ruleset) findOdd(p *Profile) bool {
-	if p.Length == dialect.LengthMatchEnd &&
+	if p.matchEndDecides() &&
 		(len(rs.wilds) > 0 || slices.ContainsFunc(rs.literals,
 			func(l literal) bool { return rs.file.Rules[l.rule].Wildcard })) {
 		return true
@@ -56,7 +62,7 @@ func (j *Judge) dialectVerdict(rs *ruleset, t *Target) Verdict {
 	switch {
 	case rs.file.refusedAt > 0:
 		return outcomeVerdict(answer.FullDisallow)
-	case j.profile.GreatestOnly || j.profile.Length == dialect.LengthMatchEnd:
+	case j.profile.GreatestOnly || j.profile.matchEndDecides():
 		return j.verdict(rs, j.bestOdd(rs, t))
 	}
 	return j.verdict(rs, rs.best(t))
@@ -104,9 +110,12 @@ func (rs *ruleset) endsWithStar(w *wild) bool {
 // matchEnd returns where the longest match of a pattern ends that matches, and has no
 // star at its end.
 func (w *wild) matchEnd(t *Target) int {
-	last := w.pattern[bytes.LastIndexByte(w.pattern, '*')+1:]
+	last := w.last()
 	return bytes.LastIndex(t.path, last) + len(last)
 }
+
+// last returns what follows the last star of a pattern.
+func (w *wild) last() []byte { return w.pattern[bytes.LastIndexByte(w.pattern, '*')+1:] }
 
 // isPlain reports whether a compiled pattern has neither star nor anchor.
 func (rs *ruleset) isPlain(l *literal) bool { return !l.anchor && !rs.file.Rules[l.rule].Wildcard }

@@ -3,7 +3,6 @@ package robots
 import (
 	"slices"
 
-	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
@@ -90,7 +89,7 @@ type inertOn struct {
 func (r *spoken) longestDecides() bool {
 	mode := r.judge.mode(r.rules)
 	switch {
-	case r.judge.profile.Length == dialect.LengthMatchEnd:
+	case r.judge.profile.matchEndDecides():
 		return false
 	case mode == automaton.TheLongest, !r.rules.has(Allow):
 		return true

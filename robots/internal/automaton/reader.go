@@ -59,7 +59,7 @@ const maxTables = 512
 
 // newReader returns the reader for the views of a language; nil if they are too many, or if
 // patterns cannot read what one writes: with wildcards a NUL, or byte by byte the order of
-// paths; or if two forms do not guess alike what follows a symbol.
+// paths; if one is not sequential; or if two forms do not guess alike what follows a symbol.
 func newReader(l *Language, paths Paths) *reader {
 	if len(l.views) > maxReaderViews {
 		return nil
@@ -67,7 +67,8 @@ func newReader(l *Language, paths Paths) *reader {
 	kind := readerKind{paths: paths}
 	for i := range l.views {
 		v := &l.views[i]
-		if v.As.Requote == rewrite.RequotePlain && len(v.stars) > 0 || v.Form != AsIs && len(v.resets) > 0 {
+		if v.As.Requote == rewrite.RequotePlain && len(v.stars) > 0 || v.Form != AsIs && len(v.resets) > 0 ||
+			!v.As.IsSequential() {
 			return nil
 		}
 		for k := range i {

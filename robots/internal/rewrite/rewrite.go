@@ -98,7 +98,9 @@ func (r *Rewriter) next(dst []byte, s State, t Symbol) (out []byte, after State,
 	case refused:
 		return dst, s, true
 	case ended:
-		return dst, s, false
+		if r.Requote != RequoteWhole { // which leaves out some symbols everywhere
+			return dst, s, false
+		}
 	}
 	if r.InvalidIsRoot && isInvalid(&t, s.query()) {
 		return dst, s, false
@@ -184,6 +186,15 @@ func (r *Rewriter) Reconciles(other *Rewriter) bool {
 		return r.InvalidIsRoot || r.losesQuery() || r.Requote == RequoteHarmless || r.Requote == RequoteWhole
 	}
 	return *r == *other || r.Requote != RequoteWhole && other.Requote != RequoteWhole || !guesses(r) || !guesses(other)
+}
+
+// IsSequential reports whether [Rewriter.Next] makes of each path what [Rewriter.URL] does. It
+// does not if a part of the rewriting reads what another one has made of the whole path, in a
+// mix that no parser has.
+func (r *Rewriter) IsSequential() bool {
+	resolves := r.Compared == ComparedDots || r.Compared == ComparedWHATWG
+	whole := r.Requote == RequoteWhole || r.Requote == RequoteThrough
+	return !(resolves && whole || resolves && r.InvalidIsRoot || whole && r.InvalidIsRoot)
 }
 
 // WritesCharacters reports whether bytes from 0x80 stand as themselves in what the rewriter
