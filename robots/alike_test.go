@@ -158,6 +158,21 @@ func TestShortWaysOnWhatNoURLHolds(t *testing.T) {
 	}
 }
 
+// TestManyRulesNeedNoSearch compares so many rules that not each can be held against each: alike
+// as written, in the order of their lengths, and with one that shows a difference.
+func TestManyRulesNeedNoSearch(t *testing.T) {
+	var rules strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&rules, "disallow: /x%04d\nallow: /%04d\n", i, i)
+	}
+	for extra, want := range map[string]Difference{"": DifferInEscapes, "disallow: /*x$\n": Differs} {
+		a, b := policyOf(named(t, "google"), extra+rules.String()), policyOf(named(t, "protego"), rules.String())
+		if d, _, _ := differShortly(a, b); d != want {
+			t.Errorf("%q: %v, want %v", extra, d, want)
+		}
+	}
+}
+
 // TestShortWaysAreBounded counts the work on pairs made to be slow.
 func TestShortWaysAreBounded(t *testing.T) {
 	many := func(n int, f func(i int) string) string {

@@ -27,13 +27,14 @@ func (p *prober) tryAll(of ...*Policy) {
 	}
 }
 
-// tryTraits asks about paths on which a trait of one dialect shows: in upper case, and with
-// the $ of a pattern.
+// tryTraits asks about paths on which a trait of one dialect shows: in upper case, with the $ of
+// a pattern, and with what follows its last star twice.
 func (p *prober) tryTraits(of *Policy) {
 	any := func(has func(*Profile) bool) bool { return has(p.a.judge.profile) || has(p.b.judge.profile) }
 	folds := any(func(p *Profile) bool { return p.FoldCase })
 	letter := any(func(p *Profile) bool { return p.Dollar == dialect.DollarLetterToo })
-	if !folds && !letter {
+	once := any(func(p *Profile) bool { return p.Stars == dialect.StarsFirstPlace })
+	if !folds && !letter && !once {
 		return
 	}
 	for _, rs := range of.sets {
@@ -42,7 +43,8 @@ func (p *prober) tryTraits(of *Policy) {
 		}
 		for i := range rs.wilds {
 			w := &rs.wilds[i]
-			if letter && w.anchor && !p.begun(w.pattern, "$", nil) || folds && !p.raised(w.pattern, true) {
+			if letter && w.anchor && !p.begun(w.pattern, "$", nil) || folds && !p.raised(w.pattern, true) ||
+				once && w.anchor && !p.begun(w.pattern, string(w.last()), nil) {
 				return
 			}
 		}
@@ -98,8 +100,7 @@ func (p *prober) tryMarks(of *Policy) {
 				return
 			}
 			if w.anchor {
-				last := w.pattern[bytes.LastIndexByte(w.pattern, '*')+1:]
-				if !p.begun(w.pattern, string(last), nil) || !p.begun(w.pattern, "?", nil) {
+				if !p.begun(w.pattern, string(w.last()), nil) || !p.begun(w.pattern, "?", nil) {
 					return
 				}
 			}

@@ -6,6 +6,7 @@ import "testing"
 func TestTraitsNeedNoSearch(t *testing.T) {
 	for _, c := range []struct{ profile, rules string }{
 		{"httrack", "disallow: /search"}, {"httrack", "disallow: /a%2fb/"},
+		{"heritrix", "disallow: /misc/\nallow: /misc/*.js$"},
 		{"scrapy", "disallow: /core/\nallow: /core/*.js$"}, {"scrapy", "disallow: /\nallow: /page$"},
 	} {
 		var policies [2]*Policy

@@ -113,7 +113,7 @@ type keyPairs struct {
 	of     [128]int32 // by length in the first: the length in the second, plus 1
 	differ bool
 	many   bool   // a length is not in the table, or has several
-	rules  [2]int // by kind
+	rules  [2]int // their number by kind
 }
 
 // add adds a rule. It reports whether both readings have it for one of the same kind.
@@ -130,10 +130,8 @@ func (k *keyPairs) add(one, two int32) (same bool) {
 
 // inOneOrder reports whether of any rules of both kinds the same one is before the other.
 func (k *keyPairs) inOneOrder() bool {
-	if pairs := k.rules[Allow] * k.rules[Disallow]; !k.differ || pairs == 0 {
+	if !k.differ || k.rules[Allow] == 0 || k.rules[Disallow] == 0 {
 		return true
-	} else if pairs > maxMeetings {
-		return false // as normal forms do not tell either
 	}
 	last := int32(0)
 	for _, n := range k.of {
@@ -149,20 +147,8 @@ func (k *keyPairs) inOneOrder() bool {
 const fewRules = 4
 
 // tryFirst asks about the first rules that two policies do not have alike as written: mostly
-// one of them shows a difference. It leaves alone policies with so many rules that try does not
-// ask about all, so that it finds nothing that is undecided without it.
+// one of them shows a difference.
 func (p *prober) tryFirst() {
-	n, cost := 0, 0
-	for _, of := range [...]*Policy{p.a, p.b} {
-		for _, rs := range of.sets {
-			if rs != nil {
-				n, cost = n+len(rs.literals)+len(rs.wilds), cost+len(rs.literals)+8*len(rs.wilds)
-			}
-		}
-	}
-	if 3*n*cost > differWork {
-		return
-	}
 	p.most = p.work + differWork
 	if p.a.judge.profile.FoldCase != p.b.judge.profile.FoldCase {
 		p.tryTraits(p.a)
