@@ -37,11 +37,31 @@ const files = {
   'level.example': 'User-agent: *\nContent-Signal: use=reference, mood=yes\nContent-Usage: train-ai=n\n',
 };
 
+// faults fill columns that stored answers leave empty. A host is asked for its robots.txt thrice a run.
+const faults = `
+down.example: {times: 3, body: "User-agent: *", then: {status: 503}}
+wall.example: {status: 403, headers: {cf-mitigated: challenge}}
+torn.example: {body: "User-agent: GPTBot\\nDisallow: /\\nUser-agent: *\\nAllow: /", paths: {"/": {reset: start}}}
+page.example: {body: "User-agent: *", paths: {"/": {status: 200, body: "<!doctype html><p>Front", as: {GPTBot: {status: 402, headers: {crawler-price: USD 0.01}}}}}}
+new.example:
+  times: 3
+  body_from: managed.example
+  as: {GPTBot: {body: "User-agent: *\\nDisallow: /"}}
+  paths:
+    "/": {status: 200, headers: {Content-Usage: train-ai=n, Link: '</license.xml>; rel="license"'}, body: "<!doctype html><p>Front"}
+    "/ai.txt": {status: 402, headers: {crawler-price: USD 0.01}}
+    "/llms.txt": {redirect: "https://{host}/for-models.txt"}
+    "/for-models.txt": {status: 200, body: "# Site"}
+    "/license.xml": {status: 200, body: '<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>'}
+  then: {body_from: ghost.example, as: {GPTBot: 403}}
+`;
+
 // network takes three censuses of hosts: over https, again while one is down, whose file
 // is remembered, and with http alone.
 async function network(...common) {
-  writeFileSync(at('faults.yaml'), 'down.example: {times: 1, body: "User-agent: *", then: {status: 503}}\n');
-  writeFileSync(at('network.txt'), 'managed.example\ndown.example\n');
+  writeFileSync(at('faults.yaml'), faults);
+  writeFileSync(at('ids.yaml'), '- {name: control}\n- {name: gpt, user_agent: GPTBot/1.2, agent: GPTBot}\n');
+  writeFileSync(at('network.txt'), ['managed', 'down', 'wall', 'torn', 'page', 'new'].map(name => name + '.example\n').join(''));
   const farm = spawn(bin('robofarm'), ['serve', '--dir', at('hosts'), '--http', '127.0.0.1:0', '--https', '127.0.0.1:0', '--ca-out', at('ca.pem'), '--faults', at('faults.yaml')], { stdio: ['ignore', 'pipe', 'inherit'] });
   const addresses = {};
   for await (const line of createInterface({ input: farm.stdout })) {
@@ -51,7 +71,7 @@ async function network(...common) {
   }
   for (const [name, date, scheme] of [['m', '2024', 'https'], ['n', '2025', 'https'], ['o', '2026', 'http']]) {
     run('run', '--hosts', at('network.txt'), '--out', at('network'), '--run', name, '--as-of', date, '--connect-to', addresses[scheme], '--ca-file', at('ca.pem'),
-      '--state', at('state'), '--max-age', '0', '--retries', '0', ...common);
+      '--state', at('state'), '--max-age', '0', '--retries', '0', '--vantage', 'here', '--front-page', '--documents', '--pages', '--also-as', at('ids.yaml'), ...common);
   }
   farm.kill('SIGINT');
   run('diff', '--out', at('network'), 'm', 'n');
