@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -41,12 +42,10 @@ func (s *Source) openRun(ctx context.Context) error {
 			continue
 		}
 		v := s.add(segment.Input(), func(ctx context.Context, emit func(target.Target) error) error {
-			return run.Read(ctx, segment, func(t target.Target) error {
-				if _, ok := s.wantedOfAll(t.Capture.Origin); !ok {
-					return nil
-				}
-				return emit(t)
-			})
+			return run.Read(ctx, segment, func(o fetch.Origin) bool {
+				_, ok := s.wantedOfAll(o)
+				return ok
+			}, emit)
 		})
 		v.First, v.Most, v.mixed = segment.Index, 1, true
 		if isOfShards { // it may have a hundred thousand targets

@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -14,28 +15,38 @@ import (
 // row group of fetches there is each body once, in the order in which rows first name
 // them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
-	rowReader[schema.Body]
+	rowReader[bodyRow]
 	limits limits
-	spare  bool           // there may be others than rows need
-	needed map[string]int // remaining rows of the group, by digest
+	spare  bool            // there may be others than rows need
+	needed map[string]int  // remaining rows of the group, by digest
+	judged map[string]bool // whether a row of a wanted target needs it: others are held empty
 	held   map[string][]byte
 	packed map[string]bool // held compressed, by digest
 	room   int             // bytes that may still be held as they are
 }
 
-// expect prepares for the rows of a group.
-func (b *bodyReader) expect(rows []schema.Fetch, also map[int64][]schema.Answer) {
-	b.needed, b.held, b.packed, b.room = make(map[string]int), make(map[string][]byte), make(map[string]bool), heldPlain
-	for i := range rows {
-		if d := rows[i].KeptDigest(); d != nil {
-			b.needed[*d]++
+// bodyRow is a [schema.Body]. Most bodies are passed over where a sample is wanted.
+type bodyRow struct {
+	ContentDigest string      `parquet:"content_digest"`
+	Body          rowio.Alias `parquet:"body"`
+}
+
+// expect prepares for the rows of a group. Whether their targets are wanted is known by seq.
+func (b *bodyReader) expect(rows []schema.Fetch, also map[int64][]schema.Answer, isWanted map[int64]bool) {
+	b.needed, b.judged = make(map[string]int), make(map[string]bool)
+	b.held, b.packed, b.room = make(map[string][]byte), make(map[string]bool), heldPlain
+	need := func(digest *string, seq int64) {
+		if digest != nil {
+			b.needed[*digest]++
+			b.judged[*digest] = b.judged[*digest] || isWanted[seq]
 		}
 	}
-	for _, answers := range also {
+	for i := range rows {
+		need(rows[i].KeptDigest(), rows[i].Seq)
+	}
+	for seq, answers := range also {
 		for i := range answers {
-			if d := answers[i].ContentDigest; d != nil {
-				b.needed[*d]++
-			}
+			need(answers[i].ContentDigest, seq)
 		}
 	}
 }
@@ -59,6 +70,9 @@ func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 		}
 		if b.needed[one.ContentDigest] == 0 {
 			continue
+		}
+		if !b.judged[one.ContentDigest] {
+			one.Body = rowio.Alias{}
 		}
 		if err := b.hold(one.ContentDigest, one.Body); err != nil {
 			return nil, err
@@ -86,7 +100,7 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 func (b *bodyReader) hold(digest string, body []byte) error {
 	if len(body) <= b.room {
 		b.room -= len(body)
-		b.held[digest] = body
+		b.held[digest] = append([]byte{}, body...)
 		return nil
 	}
 	z, err := packer()

@@ -15,17 +15,20 @@ import (
 // that may be as false as they: what is re-evaluated must fit together.
 
 // check returns an error for a body that is above the size limit of the run, that is not
-// that of its digest, or that the row group does not need. Such bodies would be held for nothing.
-// Where answers that had bodies are gone, these are passed over.
-func (b *bodyReader) check(one *schema.Body) error {
+// that of its digest, if it is judged, or that the row group does not need. Such bodies would be
+// held for nothing. Where answers that had bodies are gone, these are passed over.
+func (b *bodyReader) check(one *bodyRow) error {
 	if most := b.limits.kept; most > 0 && len(one.Body) > most {
 		return fmt.Errorf("the table bodies has a body of %d bytes, and the run kept at most %d of each", len(one.Body), most)
 	}
-	switch own := schema.ContentDigest(one.Body); {
-	case own != one.ContentDigest:
-		return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)
-	case b.needed[own] == 0 && !b.spare:
-		return fmt.Errorf("the table bodies has the body %s where no row of fetches needs it", own)
+	isNeeded := b.needed[one.ContentDigest] > 0
+	if !isNeeded || b.judged[one.ContentDigest] {
+		if own := schema.ContentDigest(one.Body); own != one.ContentDigest {
+			return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)
+		}
+	}
+	if !isNeeded && !b.spare {
+		return fmt.Errorf("the table bodies has the body %s where no row of fetches needs it", one.ContentDigest)
 	}
 	return nil
 }

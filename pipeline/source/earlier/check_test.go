@@ -13,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -81,7 +82,7 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 					bodies:  []journal.Part{partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)},
 				}
 				if err == nil {
-					err = e.readSegment(t.Context(), parts, func(target target.Target) error {
+					err = e.readSegment(t.Context(), parts, anyOrigin, func(target target.Target) error {
 						seqs = append(seqs, target.Seq)
 						if want := "Disallow: /" + target.Capture.Origin.Host + "\n"; string(target.Capture.Body) != want {
 							t.Errorf("%s: the body %q, want %q", name, target.Capture.Body, want)
@@ -101,19 +102,52 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 func TestBodiesOfAnswersThatAreGone(t *testing.T) {
 	var texts []string
 	r := &bodyReader{limits: limits{100, 100, 100}, spare: true}
-	r.pull = func() (*schema.Body, error, bool) {
+	r.pull = func() (*bodyRow, error, bool) {
 		if len(texts) == 0 {
 			return nil, nil, false
 		}
 		body := []byte(texts[0])
 		texts = texts[1:]
-		return &schema.Body{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
+		return &bodyRow{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
 	}
 	texts = []string{"a", "b", "a", "c", "d"}
 	digest := schema.ContentDigest([]byte("c"))
-	r.expect([]schema.Fetch{{ContentDigest: &digest}}, nil)
+	r.expect([]schema.Fetch{{ContentDigest: &digest}}, nil, map[int64]bool{0: true})
 	if body, err := r.body(&digest, "a.example"); err != nil || string(body) != "c" || len(r.held) > 0 || len(texts) != 1 {
 		t.Errorf("the body %q, %v; %d are held, %d not read", body, err, len(r.held), len(texts))
+	}
+}
+
+func anyOrigin(fetch.Origin) bool { return true }
+
+// Bodies that no wanted target needs are passed over; those of wanted ones are held against their
+// digests, and stay as they are when the reader goes on.
+func TestBodiesOfOtherTargets(t *testing.T) {
+	a, b := schema.ContentDigest([]byte("a")), schema.ContentDigest([]byte("b"))
+	rows := []schema.Fetch{{Seq: 1, ContentDigest: &a}, {Seq: 2, ContentDigest: &b}, {Seq: 3, ContentDigest: &a}}
+	for _, c := range []struct{ a, b, want, err string }{
+		{"a", "b", "a  a", ""}, {"a", "damaged", "a  a", ""}, {"damaged", "b", "", "has a body with the digest"},
+	} {
+		r := &bodyReader{limits: limits{100, 100, 100}}
+		page := new([7]byte)
+		all := []bodyRow{{a, []byte(c.a)}, {b, []byte(c.b)}}
+		r.pull = func() (*bodyRow, error, bool) {
+			row := all[0]
+			all, row.Body = all[1:], page[:copy(page[:], row.Body)]
+			return &row, nil, true
+		}
+		r.expect(rows, nil, map[int64]bool{1: true})
+		got, err := "", error(nil)
+		for i := 0; i < len(rows) && err == nil; i++ {
+			var body []byte
+			if body, err = r.body(rows[i].KeptDigest(), "h.example"); i > 0 {
+				got += " "
+			}
+			got += string(body)
+		}
+		if c.err == "" && (err != nil || got != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
 	}
 }
 
@@ -144,9 +178,13 @@ func TestHeldBodiesTakeLittleMemory_NoRace(t *testing.T) {
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
 	part := partOf(t, e.in.Path(""), "bodies", 0, 4, bodies,
 		parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
-	r := &bodyReader{limits: e.limits, rowReader: newRowReader[schema.Body](t.Context(), e.in, []journal.Part{part})}
+	r := &bodyReader{limits: e.limits, rowReader: newRowReader[bodyRow](t.Context(), e.in, []journal.Part{part})}
 	defer r.stop()
-	r.expect(rows, nil)
+	isWanted := make(map[int64]bool)
+	for i := range rows {
+		isWanted[rows[i].Seq] = true
+	}
+	r.expect(rows, nil, isWanted)
 	most := 0
 	for i := range rows {
 		body, err := r.body(rows[i].KeptDigest(), rows[i].Host)

@@ -132,11 +132,14 @@ func (s *Segment) Input() journal.Input {
 	return in
 }
 
-// Read calls emit for each target of a segment, in order. What does not fit together is a
-// [userfile.Error]; an error of emit is returned as it is.
-func (r *Run) Read(ctx context.Context, s *Segment, emit func(target.Target) error) error {
+// Read calls emit for each wanted target of a segment, in order. What does not fit together is
+// a [userfile.Error], but for bodies of other targets, which are not held against their digests;
+// an error of emit is returned as it is.
+func (r *Run) Read(
+	ctx context.Context, s *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
+) error {
 	var ended error
-	err := r.readSegment(ctx, s, func(t target.Target) error {
+	err := r.readSegment(ctx, s, wanted, func(t target.Target) error {
 		ended = emit(t)
 		return ended
 	})
@@ -178,10 +181,12 @@ func inputError(path string, err error) error {
 	return &userfile.Error{Path: path, Err: err}
 }
 
-// readSegment emits the targets of a segment with their bodies and their own URLs.
+// readSegment emits the wanted targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
-func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
-	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
+func (r *Run) readSegment(
+	ctx context.Context, parts *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
+) error {
+	kept := &bodyReader{rowReader: newRowReader[bodyRow](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
 	defer kept.stop()
 	answers := &besideReader[schema.Answer]{
 		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",
@@ -214,7 +219,11 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 		if err != nil {
 			return err
 		}
-		kept.expect(rows, also)
+		isWanted := make(map[int64]bool)
+		for i := range rows {
+			isWanted[rows[i].Seq] = wanted(originOf(&rows[i]))
+		}
+		kept.expect(rows, also, isWanted)
 		for i := range rows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -250,6 +259,9 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			delete(listed, t.Seq)
 			if t.Paths, t.OwnBytes, err = urls.of(t.Seq, t.Capture.Origin); err != nil {
 				return err
+			}
+			if !isWanted[t.Seq] {
+				continue
 			}
 			if err := emit(t); err != nil {
 				return err

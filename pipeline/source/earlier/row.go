@@ -45,7 +45,7 @@ func memoryOf(row *schema.Fetch) *answer.Memory {
 // fetches that holds a fact of the capture must be read here, or re-judging a run loses
 // it.
 func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
-	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
+	o := originOf(row)
 	c := &fetch.Capture{
 		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
 		Fallback: answer.ErrorClass(schema.OrZero(row.FallbackErrorClass)), HTTPVersion: schema.OrZero(row.HTTPVersion),
@@ -97,6 +97,10 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	return target.Target{
 		Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s,
 	}
+}
+
+func originOf(row *schema.Fetch) fetch.Origin {
+	return fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 }
 
 // restoreError completes a capture by its class of error and the column error. A final status
