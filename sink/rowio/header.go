@@ -26,6 +26,14 @@ func tableHeader(b []byte) (h format.PageHeader, n int64) {
 		} else {
 			f.failed = f.failed || end != 0
 		}
+	case kind == 1<<4|structure && h.Type == format.DataPage:
+		p := &h.DataPageHeader
+		p.Valid = true
+		p.V.NumValues, p.V.Encoding = f.int(), format.Encoding(f.int())
+		p.V.DefinitionLevelEncoding, p.V.RepetitionLevelEncoding = format.Encoding(f.int()), format.Encoding(f.int())
+		f.expect(1<<4 | structure)
+		f.statistics()
+		f.expect(0)
 	case kind == 4<<4|structure && h.Type == format.DataPageV2:
 		p := &h.DataPageHeaderV2
 		p.Valid = true

@@ -32,8 +32,13 @@ func TestHeadersOfTables(t *testing.T) {
 			rows[i].Text = &text
 		}
 	}
-	content := written(t, rows, parquet.PageBufferSize(5000), parquet.DataPageStatistics(true),
-		parquet.Compression(&parquet.Zstd))
+	for _, version := range []int{1, 2} {
+		headersOf(t, written(t, rows, parquet.PageBufferSize(5000), parquet.DataPageStatistics(true),
+			parquet.Compression(&parquet.Zstd), parquet.DataPageVersion(version)))
+	}
+}
+
+func headersOf(t *testing.T, content []byte) {
 	random := rand.New(rand.NewPCG(1, 1))
 	headers, taken := 0, 0
 	for _, column := range opened(t, content).file.Metadata().RowGroups[0].Columns {
@@ -72,7 +77,7 @@ func TestHeadersOfTables(t *testing.T) {
 				in := new(thrift.CompactProtocol).NewReaderFromBytes(changed)
 				var want format.PageHeader
 				err := thrift.NewDecoder(in).Decode(&want)
-				want.DataPageHeaderV2.V.Statistics = format.Statistics{}
+				want.DataPageHeader.V.Statistics, want.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
 				if err != nil || n != int64(in.BytesRead()) || !sameHeader(got, want) {
 					t.Fatalf("%x: read as %d bytes, %+v; Thrift reads %d, %+v, %v", changed, n, got, in.BytesRead(), want, err)
 				}

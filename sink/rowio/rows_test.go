@@ -138,6 +138,62 @@ func TestSomeRows(t *testing.T) {
 	})
 }
 
+// Rows without lists stand in pages of version 1, and are read from them as a whole, some, and
+// in ranges.
+func TestRowsOfVersion1(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		drawn, options := drawRows(t)
+		var rows []flat
+		for _, r := range drawn {
+			rows = append(rows, flat{r.Seq, r.Line, r.Text, r.Maybe, r.Plain, r.Is, r.Delay, r.At, r.Since, r.Last, r.Number, r.Rank,
+				r.Broken})
+		}
+		content := written(t, rows, append(options, parquet.DataPageVersion(1))...)
+		same := func(want, got []flat, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("(-written +read):\n%s", diff)
+			}
+		}
+		got, err := all[flat](content, Selection{})
+		same(rows, got, err)
+		f, err := Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := int64(0)
+		for i, g := range f.Groups() {
+			first := rapid.Int64Range(0, g.Rows-1).Draw(t, "first")
+			n := rapid.Int64Range(1, g.Rows-first).Draw(t, "n")
+			got, err := Some[flat](f, Span{i, first, n})
+			same(rows[before+first:][:n], got, err)
+			from, to := before+first, before+first+n
+			got, err = all[flat](content, Selection{Rows: [][2]int64{{from, to}}})
+			same(rows[from:to], got, err)
+			before += g.Rows
+		}
+	})
+}
+
+// flat has what row has, but for lists.
+type flat struct {
+	Seq    int64      `parquet:"seq"`
+	Line   *int32     `parquet:"line"`
+	Text   string     `parquet:"text,dict"`
+	Maybe  *string    `parquet:"maybe,dict"`
+	Plain  []byte     `parquet:"plain"`
+	Is     bool       `parquet:"is"`
+	Delay  *float64   `parquet:"delay"`
+	At     time.Time  `parquet:"at,timestamp(microsecond)"`
+	Since  *time.Time `parquet:"since,timestamp(microsecond)"`
+	Last   string     `parquet:"last"`
+	Number int64      `parquet:"number,dict"`
+	Rank   *int64     `parquet:"rank"`
+	Broken *bool      `parquet:"broken"`
+}
+
 // Ranges of rows are read, across pages and row groups, and no others.
 func TestRangesOfRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,22 +22,33 @@ import (
 const boundBytes = 32
 
 // Bounds returns options for a writer of rows of this schema: row groups and pages have
-// bounds of a few bytes, also where a value is long, such as a body.
+// bounds of a few bytes, also where a value is long, such as a body. Pages have the version
+// of those of all tables.
 func Bounds(schema *parquet.Schema) []parquet.WriterOption {
 	fields := boundedFields(schema)
-	return append(shortBounds(schema), parquet.NewSchema(schema.Name(), record{schema, fields}))
+	return append(ofPages(schema), parquet.NewSchema(schema.Name(), record{schema, fields}))
 }
 
-// shortBounds keeps parquet-go from shortening bounds that are short already, and
-// from repeating them in the headers of pages.
-func shortBounds(schema *parquet.Schema) []parquet.WriterOption {
+// ofPages keeps parquet-go from shortening bounds that are short already, and
+// from repeating them in the headers of pages. It chooses the version of pages.
+func ofPages(schema *parquet.Schema) []parquet.WriterOption {
 	options := []parquet.WriterOption{parquet.ColumnIndexSizeLimit(func([]string) int { return 0 })}
+	if !hasLists(schema) {
+		options = append(options, parquet.DataPageVersion(1))
+	}
 	for _, path := range schema.Columns() {
 		if column, _ := schema.Lookup(path...); column.Node.Type().Kind() == parquet.ByteArray {
 			options = append(options, parquet.SkipPageStatistics(path...))
 		}
 	}
 	return options
+}
+
+// hasLists reports whether rows have lists. Their pages are of version 2, which begin with a row.
+// Those of version 1 have levels that are compressed with the cells: of verdicts, where nulls
+// repeat with the rows of other agents, levels would take two thirds of the table.
+func hasLists(node parquet.Node) bool {
+	return node.Repeated() || slices.ContainsFunc(node.Fields(), func(f parquet.Field) bool { return hasLists(f) })
 }
 
 func boundedFields(node parquet.Node) (fields []parquet.Field) {

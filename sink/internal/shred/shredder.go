@@ -81,7 +81,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 	if err := shareDictionaries(fields, config.Compression); err != nil {
 		return nil, err
 	}
-	options = append(options, shortBounds(schema)...)
+	options = append(options, ofPages(schema)...)
 	s.file = parquet.NewGenericWriter[T](out, append(options, parquet.NewSchema(schema.Name(), root))...)
 	for i, w := range s.file.ColumnWriters() {
 		if _, err := w.WriteRowValues(nil); err != nil { // creates the buffer
