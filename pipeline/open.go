@@ -61,7 +61,8 @@ func newCensus(c Config, progress *Progress) *census {
 }
 
 // open opens what a run needs, each thing after those that it needs itself. A run that is
-// made already needs no more than itself.
+// made already needs no more than itself. One that replaces another reads up to its first target
+// before it begins.
 func (n *census) open(ctx context.Context) error {
 	steps := []func(context.Context) error{n.openSource, n.openMemory, n.planRun, n.openRun, n.openList, n.openClient,
 		n.openRejects, n.startSource}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -221,6 +222,13 @@ func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
 	cancel()
 	if _, err := Run(ctx, c, new(Progress)); err == nil {
 		t.Fatal("a cancelled run ended well")
+	}
+	if read() != want {
+		t.Error("a run that has not begun writes other views")
+	}
+	c.HostLine = func(*evaluate.HostLine) error { return errors.New("nobody reads") }
+	if _, err := Run(context.Background(), c, new(Progress)); err == nil {
+		t.Fatal("a run that fails ended well")
 	}
 	if text := read(); strings.Contains(text, "read_parquet") {
 		t.Errorf("views of a run that is removed:\n%s", text)
