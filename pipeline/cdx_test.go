@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -321,11 +322,11 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 	some, result := run(func(c *Config) {
 		c.Source.Hosts = writeFile(t, "hosts", []byte("7,h0-3.example\n8,h1-7.example\n9,none.example\n"))
 	})
-	if len(some) != 2 || some[0].Rank == nil || *some[0].Rank != 7 || *result.Unmatched != 1 || len(server.asked) != 2 || result.Skipped.OtherHosts != 40 {
+	if len(some) != 2 || some[0].Rank == nil || *some[0].Rank != 7 || *result.Unmatched != 1 || len(server.asked) != 2 || result.Skipped[input.OtherHosts] != 40 {
 		t.Errorf("two hosts: %d rows, %d requests, %+v", len(some), len(server.asked), result.Skipped)
 	}
 	last, result := run(func(c *Config) { c.Source.LastCapture = true })
-	if len(last) != 40 || result.Skipped.Earlier != 2 {
+	if len(last) != 40 || result.Skipped[input.Earlier] != 2 {
 		t.Errorf("last captures: %d rows, %+v", len(last), result.Skipped)
 	}
 	for _, row := range last {
@@ -338,7 +339,7 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 		t.Errorf("--limit 3 (-first of all +limited):\n%s", diff)
 	}
 	half, result := run(func(c *Config) { c.Source.Sample = 0.5 })
-	if len(half)+int(result.Skipped.NotSampled) != 42 || len(half) == 0 || len(half) == 42 {
+	if len(half)+int(result.Skipped[input.NotSampled]) != 42 || len(half) == 0 || len(half) == 42 {
 		t.Errorf("a sample of half: %d rows, %+v", len(half), result.Skipped)
 	}
 }

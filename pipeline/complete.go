@@ -56,7 +56,7 @@ func (n *census) complete(ctx context.Context) (*Result, error) {
 	n.progress.enter(Completing)
 	if err := n.run.Complete(sink.Completion{
 		Finished: time.Now().UTC(), Tally: journal.Tally{Targets: r.Targets, Rejected: r.Rejected,
-			Skipped: r.Skipped.Kinds()}, Totals: sums,
+			Skipped: r.Skipped}, Totals: sums,
 		Inputs: append(n.source.Inputs(), n.config.Inputs...), Rejected: rejected, WARCOut: n.config.warcFile(),
 	}); err != nil {
 		return nil, err

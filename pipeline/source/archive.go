@@ -175,7 +175,7 @@ func (s *Source) accountFor(i int, read func(rejectRecord) error) error {
 func (s *Source) passOver(i int, a *journal.ArchiveRecord, size func() (int64, error)) error {
 	return s.accountFor(i, func(rejectRecord) error {
 		s.passed.Store(true)
-		s.rejects.Skip(input.SkippedOf(a.Skipped))
+		s.rejects.Skip(a.Skipped)
 		n, err := size()
 		s.progress(n)
 		return err
@@ -273,13 +273,13 @@ func (c *Config) captures() warc.Config {
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes
 // it, wanted counts it as skipped and ok is false.
-func (s *Source) wanted(o fetch.Origin, skipped *input.Skipped) (_ target.Target, ok bool) {
+func (s *Source) wanted(o fetch.Origin, skipped input.Skipped) (_ target.Target, ok bool) {
 	if s.filter != nil && !s.filter.Has(o) {
-		skipped.OtherHosts++
+		skipped[input.OtherHosts]++
 		return target.Target{}, false
 	}
 	if !target.InSample(o.Host, s.config.Sample) {
-		skipped.NotSampled++
+		skipped[input.NotSampled]++
 		return target.Target{}, false
 	}
 	t := target.Target{Candidates: []fetch.Origin{o}}

@@ -262,7 +262,7 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 	s := b.source
 	path := remote.Name(c.File)
 	if found == nil {
-		s.rejects.Skip(input.Skipped{Damaged: 1})
+		s.rejects.Skip(input.Skipped{input.Damaged: 1})
 		b.rejected++
 		return b.reject(c.Offset, path, why)
 	}
@@ -272,8 +272,8 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 		}
 	}
 	s.progress(1)
-	var skipped input.Skipped
-	t, ok := s.wanted(found.Origin, &skipped)
+	skipped := make(input.Skipped)
+	t, ok := s.wanted(found.Origin, skipped)
 	if !ok { // the index has only the host
 		s.rejects.Skip(skipped)
 		return nil

@@ -63,8 +63,8 @@ func (s *Source) takeBody(file *input.BodyFile, seen *hosts.Origins, emit func(t
 // wantedOfAll is [Source.wanted] for a volume with the targets of all shards. Each
 // shard counts what it skips of its own.
 func (s *Source) wantedOfAll(o fetch.Origin) (t target.Target, ok bool) {
-	var skipped input.Skipped
-	if t, ok = s.wanted(o, &skipped); !ok && s.config.Shard.Has(o.Host) {
+	skipped := make(input.Skipped)
+	if t, ok = s.wanted(o, skipped); !ok && s.config.Shard.Has(o.Host) {
 		s.rejects.Skip(skipped)
 	}
 	return t, ok

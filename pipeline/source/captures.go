@@ -72,7 +72,7 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 		return err
 	}
 	defer done()
-	var skipped input.Skipped
+	skipped := make(input.Skipped)
 	seq, n, damage := v.seq, int64(0), int64(0)
 	isLast, read := func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
 	if captures != nil {
@@ -87,7 +87,7 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 		if err != nil || !c.IsRobots() {
 			return err
 		}
-		t, ok := s.wanted(c.Origin, &skipped)
+		t, ok := s.wanted(c.Origin, skipped)
 		if !ok {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 			return errRevisit
 		}
 		if seq++; s.last != nil && !chosen {
-			skipped.Earlier++
+			skipped[input.Earlier]++
 			return nil
 		}
 		if n++; n <= r.emitted {
@@ -122,10 +122,11 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 	if errors.Is(err, errRevisit) {
 		return err
 	}
-	skipped.OtherURLs, skipped.OtherRecords, skipped.Damaged = counts.OtherURLs, counts.OtherTypes, counts.Damaged
+	skipped.Add(input.Skipped{input.OtherURLs: counts.OtherURLs, input.OtherRecords: counts.OtherTypes,
+		input.Damaged: counts.Damaged})
 	s.rejects.Skip(skipped)
-	if err == nil && skipped.Damaged == 0 && s.config.Limit == 0 {
-		v.archive.End, v.archive.Skipped = true, skipped.Kinds()
+	if err == nil && skipped[input.Damaged] == 0 && s.config.Limit == 0 {
+		v.archive.End, v.archive.Skipped = true, skipped
 	}
 	return err
 }
@@ -164,7 +165,7 @@ func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Arch
 			return s.eachArchive(ctx, volumes, wanted, read)
 		},
 		Wanted: func(o fetch.Origin) bool {
-			_, wanted := s.wanted(o, new(input.Skipped))
+			_, wanted := s.wanted(o, make(input.Skipped))
 			return wanted
 		},
 	}

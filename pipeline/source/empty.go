@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -20,21 +21,22 @@ func (s *Source) Empty() error {
 	path, wanted := c.Hosts, holdsNoHost
 	skipped, stored := s.rejects.Skipped(), c.kind()
 	switch {
-	case skipped.NotSampled > 0:
+	case skipped[input.NotSampled] > 0:
 		path, wanted = c.name(), fmt.Sprintf("holds %s, none of them in the sample; give a larger --sample",
-			visible.Count(skipped.NotSampled, "host", "hosts"))
+			visible.Count(skipped[input.NotSampled], "host", "hosts"))
 	case len(c.Named) > 0:
 		path, wanted = journal.NamedHosts, "are not hosts"
-	case s.filter != nil && skipped.OtherHosts > 0:
-		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
-	case stored != nil && skipped.OtherSubsets > 0:
+	case s.filter != nil && skipped[input.OtherHosts] > 0:
+		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them",
+			skipped[input.OtherHosts])
+	case stored != nil && skipped[input.OtherSubsets] > 0:
 		path, wanted = stored.given(c),
 			fmt.Sprintf("holds no row of the subset robotstxt, but %d of others; give the files of that subset",
-				skipped.OtherSubsets)
-	case stored != nil && skipped.OtherURLs+skipped.OtherRecords > 0:
+				skipped[input.OtherSubsets])
+	case stored != nil && skipped[input.OtherURLs]+skipped[input.OtherRecords] > 0:
 		path, wanted = stored.given(c),
-			fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs,
-				skipped.OtherRecords)
+			fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped[input.OtherURLs],
+				skipped[input.OtherRecords])
 	case stored != nil:
 		path, wanted = stored.given(c), stored.empty
 	}

@@ -89,7 +89,7 @@ func (s *Source) takePlaces(ctx context.Context, take func(*cdx.Capture) error) 
 // takeIndex reads a file of an index, and returns the number of its lines as far as they
 // matter. The lines of all files are numbered together.
 func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture) error) (lines int64, err error) {
-	var skipped input.Skipped
+	skipped := make(input.Skipped)
 	defer func() { s.rejects.Skip(skipped) }()
 	to := cdx.Receiver{
 		Capture: func(c cdx.Capture) error {
@@ -101,7 +101,7 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			if err := s.originals.addLine(&c); err != nil {
 				return err
 			}
-			if !s.wantsPlace(&c, &skipped) {
+			if !s.wantsPlace(&c, skipped) {
 				s.progress(1)
 				return nil
 			}
@@ -117,7 +117,7 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			}
 			if used = s.config.Further; used {
 				lines = c.Line
-				skipped.OtherURLs++
+				skipped[input.OtherURLs]++
 				s.progress(1)
 			}
 			return used, s.originals.addLine(&c)
@@ -145,9 +145,9 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 		return 0, err
 	}
 	from := cdx.TableReceiver{Receiver: to, Skipped: func(otherURLs, otherSubsets, unread int64) {
-		skipped.OtherURLs += otherURLs
-		skipped.OtherSubsets += otherSubsets
-		skipped.OtherHosts += unread
+		skipped[input.OtherURLs] += otherURLs
+		skipped[input.OtherSubsets] += otherSubsets
+		skipped[input.OtherHosts] += unread
 		s.progress(otherURLs + otherSubsets + unread)
 	}}
 	if s.filter != nil {
@@ -183,10 +183,10 @@ func takeText(ctx context.Context, name string, in io.Reader, to cdx.Receiver) e
 
 // wantsPlace reports whether a capture of an index may be wanted. If the filter or the sample
 // excludes it, it is counted as skipped.
-func (s *Source) wantsPlace(c *cdx.Capture, skipped *input.Skipped) bool {
+func (s *Source) wantsPlace(c *cdx.Capture, skipped input.Skipped) bool {
 	if c.Origin.Scheme == "" && s.filter != nil { // the record tells the rest
 		if !s.filter.Names(c.Origin.Host) {
-			skipped.OtherHosts++
+			skipped[input.OtherHosts]++
 			return false
 		}
 		return true

@@ -86,7 +86,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 	if err != nil {
 		return err
 	}
-	var skipped input.Skipped
+	skipped := make(input.Skipped)
 	defer func() { s.rejects.Skip(skipped) }()
 	var last, what []byte
 	settle := func() error {
@@ -104,7 +104,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 			return err
 		}
 		if last != nil && bytes.Equal(last[:store.KeyHashBytes], key[:store.KeyHashBytes]) {
-			skipped.Earlier++
+			skipped[input.Earlier]++
 			s.progress(1)
 		} else if err := settle(); err != nil {
 			return err

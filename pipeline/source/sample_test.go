@@ -50,7 +50,7 @@ func TestTheSampleIsAPanel_NoRace(t *testing.T) {
 			}
 			in[host] = got[host]
 		}
-		if n := int(skipped.NotSampled); n+len(got) != len(hostsOfIt) {
+		if n := int(skipped[input.NotSampled]); n+len(got) != len(hostsOfIt) {
 			t.Errorf("%s: %d hosts are in the sample and %d are skipped, of %d", name, len(got), n, len(hostsOfIt))
 		}
 		hosts, sampled = hosts+len(hostsOfIt), sampled+len(got)

@@ -313,7 +313,8 @@ func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >
 // returns nil without a filter, and where not all answers were read: by a shard, with a
 // limit, or if an archive is damaged or was passed over.
 func (s *Source) Unmatched() *int64 {
-	if s.filter == nil || s.config.Shard.IsPart() || s.Enough() || s.passed.Load() || s.rejects.Skipped().Damaged > 0 {
+	if s.filter == nil || s.config.Shard.IsPart() || s.Enough() || s.passed.Load() ||
+		s.rejects.Skipped()[input.Damaged] > 0 {
 		return nil
 	}
 	n := s.filter.Unmet()
@@ -333,7 +334,7 @@ func (s *Source) readHosts(ctx context.Context, emit func(target.Target) error) 
 	defer s.digest()
 	elsewhere, notSampled, err := s.config.List().Targets(ctx, s.sum, s.rejects, emit)
 	s.elsewhere.Add(elsewhere)
-	s.rejects.Skip(input.Skipped{NotSampled: notSampled})
+	s.rejects.Skip(input.Skipped{input.NotSampled: notSampled})
 	return err
 }
 

@@ -203,9 +203,9 @@ func skippedTexts(c *source.Config, s input.Skipped) (out []string) {
 	for _, kind := range []struct {
 		n          int64
 		noun, what string
-	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherSubsets, "capture", "of other subsets"},
-		{s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"},
-		{s.Earlier, "earlier capture", "of the same hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
+	}{{s[input.OtherURLs], "capture", "of other URLs"}, {s[input.OtherSubsets], "capture", "of other subsets"},
+		{s[input.OtherHosts], capture, "of other hosts"}, {s[input.NotSampled], record, "outside the sample"},
+		{s[input.Earlier], "earlier capture", "of the same hosts"}, {s[input.OtherRecords], "record", "of other kinds"}} {
 		if kind.n > 0 {
 			out = append(out, words.Count(kind.n, kind.noun)+" "+kind.what)
 		}

@@ -103,9 +103,9 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 		skipped input.Skipped
 		want    string
 	}{
-		{source.Config{WARC: []string{"a.warc"}}, input.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4},
+		{source.Config{WARC: []string{"a.warc"}}, input.Skipped{input.OtherURLs: 1, input.OtherHosts: 2, input.OtherRecords: 3, input.NotSampled: 4},
 			"[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"},
-		{source.Config{Bodies: "bodies"}, input.Skipped{OtherHosts: 1, NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
+		{source.Config{Bodies: "bodies"}, input.Skipped{input.OtherHosts: 1, input.NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
 	} {
 		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)

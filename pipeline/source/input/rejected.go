@@ -18,37 +18,26 @@ import (
 // any number of bad lines or damaged places. All of them are counted.
 const maxRejected = 1_000_000
 
-// Skipped counts the records of a source that are not targets.
-type Skipped struct {
-	OtherURLs    int64 // captures of other URLs than /robots.txt
-	OtherRecords int64 // WARC records of other types
-	OtherHosts   int64 // captures of hosts that --hosts does not name
-	NotSampled   int64 // rows or captures of hosts that are not in the sample
-	Earlier      int64 // captures that are not the last one of their host
-	Damaged      int64 // places that could not be read
-	OtherSubsets int64 // rows of a table of captures that are not of the subset robotstxt
-}
+// Skipped counts the records of a source that are not targets, by kind, as the manifest has them.
+type Skipped map[string]int64
 
-// Kinds returns the counts above 0 by their names in the manifest.
-func (s Skipped) Kinds() map[string]int64 {
-	out := make(map[string]int64)
-	for kind, n := range map[string]int64{
-		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts,
-		"not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged, "other_subsets": s.OtherSubsets,
-	} {
+// Kinds of what is skipped.
+const (
+	OtherURLs    = "other_urls"       // captures of other URLs than /robots.txt
+	OtherRecords = "other_records"    // WARC records of other types
+	OtherHosts   = "other_hosts"      // captures of hosts that --hosts does not name
+	NotSampled   = "not_sampled"      // rows or captures of hosts that are not in the sample
+	Earlier      = "earlier_captures" // captures that are not the last one of their host
+	Damaged      = "damaged"          // places that could not be read
+	OtherSubsets = "other_subsets"    // rows of a table of captures that are not of the subset robotstxt
+)
+
+// Add adds what others counted.
+func (s Skipped) Add(others Skipped) {
+	for kind, n := range others {
 		if n > 0 {
-			out[kind] = n
+			s[kind] += n
 		}
-	}
-	return out
-}
-
-// SkippedOf is the inverse of [Skipped.Kinds].
-func SkippedOf(kinds map[string]int64) Skipped {
-	return Skipped{
-		OtherURLs: kinds["other_urls"], OtherRecords: kinds["other_records"], OtherHosts: kinds["other_hosts"],
-		NotSampled: kinds["not_sampled"], Earlier: kinds["earlier_captures"], Damaged: kinds["damaged"],
-		OtherSubsets: kinds["other_subsets"],
 	}
 }
 
@@ -98,7 +87,7 @@ func NewAccount(file *store.File, scratch func() (*store.Scratch, error), count 
 	main := &rejectsFile{w: csv.NewWriter(w)}
 	main.w.Write(rejectedHeader)
 	return &Account{file: file, Scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile),
-		kinds: make(map[string]SkippedKind), count: count}
+		kinds: make(map[string]SkippedKind), skipped: make(Skipped), count: count}
 }
 
 // Defer lists lines in a scratch file until [Account.Into] gives them one that stays.
@@ -163,20 +152,14 @@ func (r *Account) Found() (n int64, first string) {
 func (r *Account) Skipped() Skipped {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.skipped
+	return maps.Clone(r.skipped)
 }
 
 // Skip adds to what was skipped.
 func (r *Account) Skip(s Skipped) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.skipped.OtherURLs += s.OtherURLs
-	r.skipped.OtherRecords += s.OtherRecords
-	r.skipped.Earlier += s.Earlier
-	r.skipped.OtherHosts += s.OtherHosts
-	r.skipped.NotSampled += s.NotSampled
-	r.skipped.Damaged += s.Damaged
-	r.skipped.OtherSubsets += s.OtherSubsets
+	r.skipped.Add(s)
 }
 
 // Host rejects a line of the hosts list.
