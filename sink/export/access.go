@@ -3,13 +3,11 @@ package export
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -44,54 +42,24 @@ func (e *exporter) access() error {
 			return fmt.Errorf("agent %q %w: the run has %s", name, ErrNotThere, strings.Join(t.Agents, ", "))
 		}
 	}
-	fields := []arrow.Field{
-		{Name: "host", Type: arrow.BinaryTypes.String}, {Name: "rank", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-		{Name: "origin", Type: arrow.BinaryTypes.String, Nullable: true},
+	var site *summary.SiteAccess // of the row
+	columns := []column{
+		{"host", reflect.TypeFor[string](), func(reflect.Value) reflect.Value { return reflect.ValueOf(&site.Host).Elem() }},
+		{"rank", reflect.TypeFor[*int64](), func(reflect.Value) reflect.Value { return reflect.ValueOf(site.Rank) }},
+		{"origin", reflect.TypeFor[*string](),
+			func(reflect.Value) reflect.Value { return reflect.ValueOf(schema.NonZero(site.Origin)) }},
 	}
-	var shown []int
 	for i, name := range t.Agents {
 		if agents == nil || slices.Contains(agents, name) {
-			shown, fields = append(shown, i), append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String})
+			columns = append(columns, column{name, reflect.TypeFor[string](),
+				func(reflect.Value) reflect.Value { return reflect.ValueOf(&site.Access[i]).Elem() }})
 		}
 	}
-	columns := arrow.NewSchema(fields, nil)
-	if err := e.check(columns, &view{}); err != nil {
-		return err
-	}
-	if err := e.begin(columns, &view{}); err != nil {
-		return err
-	}
-	rows := array.NewRecordBuilder(memory.DefaultAllocator, columns)
-	defer rows.Release()
-	n := 0
-	flush := func() error {
-		batch := rows.NewRecordBatch()
-		defer batch.Release()
-		n = 0
-		return e.write(batch)
-	}
-	err = t.Sites(e.ctx, func(s *summary.SiteAccess) error {
-		rows.Field(0).(*array.StringBuilder).Append(s.Host)
-		if ranks := rows.Field(1).(*array.Int64Builder); s.Rank != nil {
-			ranks.Append(*s.Rank)
-		} else {
-			ranks.AppendNull()
-		}
-		if origins := rows.Field(2).(*array.StringBuilder); s.Origin != "" {
-			origins.Append(s.Origin)
-		} else {
-			origins.AppendNull()
-		}
-		for k, agent := range shown {
-			rows.Field(3 + k).(*array.StringBuilder).Append(s.Access[agent])
-		}
-		if n++; n < batchSites {
-			return nil
-		}
-		return flush()
+	e.most = batchSites
+	return e.rows(columns, func() error {
+		return t.Sites(e.ctx, func(s *summary.SiteAccess) error {
+			site = s
+			return e.write(reflect.Value{})
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return flush()
 }

@@ -4,57 +4,57 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
 // value returns a cell: nil, a bool, an int64, a float64, a string, a [time.Time], or
 // [json.RawMessage] for a list or struct. Bytes are base64.
-func value(column arrow.Array, row int) any {
-	if column.IsNull(row) {
-		return nil
-	}
-	switch c := column.(type) {
-	case *array.Boolean:
-		return c.Value(row)
-	case *array.Int32:
-		return int64(c.Value(row))
-	case *array.Int64:
-		return c.Value(row)
-	case *array.Float64:
-		return c.Value(row)
-	case *array.String:
-		return c.Value(row)
-	case *array.Binary:
-		return base64.StdEncoding.EncodeToString(c.Value(row))
-	case *array.Timestamp:
-		return time.UnixMicro(int64(c.Value(row))).UTC()
-	case *array.List:
-		from, to := c.ValueOffsets(row)
-		out := json.RawMessage{'['}
-		for i := from; i < to; i++ {
-			if i > from {
-				out = append(out, ',')
-			}
-			out = append(out, asJSON(value(c.ListValues(), int(i)))...)
+func value(cell reflect.Value) any {
+	switch cell.Kind() {
+	case reflect.Pointer:
+		if cell.IsNil() {
+			return nil
 		}
-		return append(out, ']')
-	case *array.Struct:
-		out := json.RawMessage{'{'}
-		for i, f := range c.DataType().(*arrow.StructType).Fields() {
+		return value(cell.Elem())
+	case reflect.String:
+		return cell.String()
+	case reflect.Int32, reflect.Int64:
+		return cell.Int()
+	case reflect.Bool:
+		return cell.Bool()
+	case reflect.Float64:
+		return cell.Float()
+	case reflect.Slice:
+		if cell.Type().Elem().Kind() == reflect.Uint8 {
+			return base64.StdEncoding.EncodeToString(cell.Bytes())
+		}
+		out := json.RawMessage{'['}
+		for i := range cell.Len() {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(strconv.AppendQuote(out, f.Name), ':')
-			out = append(out, asJSON(value(c.Field(i), row))...)
+			out = append(out, asJSON(value(cell.Index(i)))...)
 		}
-		return append(out, '}')
+		return append(out, ']')
 	}
-	return column.ValueStr(row) // no table has another type
+	if cell.Type() == reflect.TypeFor[time.Time]() {
+		return timeIn(cell).UTC()
+	}
+	out := json.RawMessage{'{'}
+	for i, field := range columnsOf(cell.Type()) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(strconv.AppendQuote(out, field.name), ':')
+		out = append(out, asJSON(value(cell.Field(i)))...)
+	}
+	return append(out, '}')
 }
+
+// timeIn returns the time in a cell, which is one of a row in memory: no copy is made.
+func timeIn(cell reflect.Value) *time.Time { return cell.Addr().Interface().(*time.Time) }
 
 // asJSON returns a cell as JSON. A number that JSON does not have is a string.
 func asJSON(v any) []byte {

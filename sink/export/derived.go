@@ -4,11 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"unsafe"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -20,7 +15,7 @@ import (
 type derived struct {
 	table string
 	row   reflect.Type
-	rows  func(e *exporter, each func(row unsafe.Pointer) error) error
+	rows  func(e *exporter, each func(row reflect.Value) error) error
 	but   string // a column of the row that the view does not have, "" for none
 }
 
@@ -43,36 +38,15 @@ var derivedViews = map[string]*derived{
 func Derived() []string { return append(slices.Sorted(maps.Keys(derivedViews)), latest) }
 
 func derivedFrom[R any](table string, rows func(*exporter, func(*R) error) error) *derived {
-	return &derived{table: table, row: reflect.TypeFor[R](), rows: func(e *exporter, each func(unsafe.Pointer) error) error {
-		return rows(e, func(row *R) error { return each(unsafe.Pointer(row)) })
-	}}
+	return &derived{table: table, row: reflect.TypeFor[R](),
+		rows: func(e *exporter, each func(reflect.Value) error) error {
+			return rows(e, func(row *R) error { return each(reflect.ValueOf(row).Elem()) })
+		}}
 }
 
 func (e *exporter) ofDerived(d *derived) error {
-	var shown []arrow.Field
-	var at []int // their places in the row
-	for i, f := range fieldsOf(d.row) {
-		if f.Name != d.but {
-			shown, at = append(shown, f), append(at, i)
-		}
-	}
-	columns := arrow.NewSchema(shown, nil)
-	if err := e.check(columns, &view{}); err != nil {
-		return err
-	}
-	if err := e.begin(columns, &view{}); err != nil {
-		return err
-	}
-	b := &batchBuilder{rows: array.NewRecordBuilder(memory.DefaultAllocator, columns), each: e.write}
-	defer b.rows.Release()
-	for i, at := range at {
-		f := d.row.Field(at)
-		b.columns = append(b.columns, cells{f.Offset, b.adder(b.rows.Field(i), f.Type)})
-	}
-	if err := d.rows(e, b.add); err != nil {
-		return err
-	}
-	return b.flush()
+	columns := slices.DeleteFunc(columnsOf(d.row), func(c column) bool { return c.name == d.but })
+	return e.rows(columns, func() error { return d.rows(e, e.write) })
 }
 
 // changesIn makes a row of each change of some kinds; a view of one kind has no column for it.

@@ -13,14 +13,14 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -147,10 +147,15 @@ type exporter struct {
 	m       *journal.Manifest
 	parts   []journal.Part
 	format  format
-	read    *arrow.Schema // the columns of the first part that are read
+	row     reflect.Type // of the first part, as far as it is read
 	begun   bool
-	shown   []string             // the columns that are written
-	counts  func(seq int64) bool // whether a target is its origin's last capture; nil if not asked
+	shown   []column                       // the columns that are written
+	wanted  []func(row reflect.Value) bool // all of which a row fulfils that is written
+	cells   []reflect.Value                // of a row, reused
+	n       int                            // rows of the batch that were read
+	texts   int                            // bytes of those that are written
+	most    int                            // rows of a batch, 0 for batchRows
+	counts  func(seq int64) bool           // whether a target is its origin's last capture; nil if not asked
 	written Written
 }
 
@@ -192,85 +197,127 @@ func (e *exporter) ofParts() error {
 }
 
 func (e *exporter) part(f *rowio.File, p journal.Part, v *view) error {
-	all, err := schemaOf(f)
+	all, err := f.Type(nil)
 	if err != nil {
 		return fmt.Errorf("%w (see robocensus verify)", err)
 	}
-	if err := e.check(all, v); err != nil {
+	has := names(columnsOf(all))
+	if err := e.check(append(slices.Clip(has), v.adds...)); err != nil {
 		return err
 	}
-	needed := e.needed(all, v)
-	switch read := only(all, needed); {
-	case e.read == nil:
-		e.read = read
-	case !e.read.Equal(read):
-		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(read), fieldNames(e.read))
-	}
-	if err := e.begin(all, v); err != nil {
-		return err
-	}
-	add, err := v.of(e, p)
+	row, err := f.Type(e.needed(has, v))
 	if err != nil {
 		return err
 	}
-	return batches(e.ctx, f, needed, func(batch arrow.RecordBatch) error {
-		if batch, err = add(batch); err != nil || batch == nil {
-			return err
+	switch {
+	case e.row == nil:
+		e.row = row
+	case e.row != row:
+		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(row), fieldNames(e.row))
+	}
+	columns, isOf, err := v.of(e, p, columnsOf(row))
+	if err != nil {
+		return err
+	}
+	if err := e.begin(columns, has, f.AllMetadata()); err != nil {
+		return err
+	}
+	if isOf != nil {
+		e.wanted = append(e.wanted, isOf)
+	}
+	err = rowio.ReadType(e.ctx, f, rowio.Selection{}, row, func(batch reflect.Value) error {
+		for i := range batch.Len() {
+			if err := e.write(batch.Index(i)); err != nil {
+				return err
+			}
 		}
-		defer batch.Release()
-		return e.write(batch)
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return e.flush()
 }
 
-// begin tells the format of the columns, once.
-func (e *exporter) begin(all *arrow.Schema, v *view) error {
+// rows writes what each gives to write, of rows that have these columns and are no table's.
+func (e *exporter) rows(columns []column, each func() error) error {
+	has := names(columns)
+	if err := e.check(has); err != nil {
+		return err
+	}
+	if err := e.begin(columns, has, nil); err != nil {
+		return err
+	}
+	if err := each(); err != nil {
+		return err
+	}
+	return e.flush()
+}
+
+// begin chooses the columns that are written, by default those shown, of all that rows have, and tells
+// the format of them, once.
+func (e *exporter) begin(all []column, shown []string, said map[string]string) error {
+	if e.Columns != nil {
+		shown = e.Columns
+	}
+	e.shown, e.wanted = only(all, shown), nil
+	e.cells = make([]reflect.Value, len(e.shown))
+	for i := range e.Where {
+		condition := &e.Where[i]
+		cell := columnNamed(all, condition.Column).cell
+		e.wanted = append(e.wanted, func(row reflect.Value) bool { return condition.holds(cell(row)) })
+	}
 	if e.begun {
 		return nil
 	}
-	e.begun, e.shown = true, e.Columns
-	if e.shown == nil {
-		e.shown = names(all)
-	}
-	return e.format.begin(only(v.with(all), e.shown))
+	e.begun = true
+	return e.format.begin(e.shown, said)
 }
 
-// write writes the rows of a batch that are wanted, in the columns that are.
-func (e *exporter) write(batch arrow.RecordBatch) error {
-	batch, err := wanted(batch, e.Where)
-	if err != nil || batch == nil {
-		return err
+// write writes a row if it is wanted.
+func (e *exporter) write(row reflect.Value) error {
+	if !slices.ContainsFunc(e.wanted, func(holds func(reflect.Value) bool) bool { return !holds(row) }) {
+		texts := 0
+		for i := range e.shown {
+			e.cells[i] = e.shown[i].cell(row)
+			if texts += textsIn(e.cells[i]); texts > mostTexts {
+				return fmt.Errorf("damaged Parquet: a row whose texts take more than %d bytes", mostTexts)
+			}
+		}
+		if err := e.format.write(e.cells); err != nil {
+			return err
+		}
+		e.written.Rows++
+		e.texts += texts
 	}
-	defer batch.Release()
-	shown := chosen(batch, e.shown)
-	defer shown.Release()
-	n, err := e.format.write(shown)
-	e.written.Rows += n
-	return err
+	if e.n++; e.n < cmp.Or(e.most, batchRows) && e.texts < batchTexts {
+		return nil
+	}
+	return e.flush()
 }
 
-// check returns an error for a column that the table does not have.
-func (e *exporter) check(all *arrow.Schema, v *view) error {
-	has := v.with(all)
+// flush ends a batch.
+func (e *exporter) flush() error {
+	e.n, e.texts = 0, 0
+	return e.format.flush()
+}
+
+// check returns an error for a column that rows do not have.
+func (e *exporter) check(has []string) error {
 	for _, name := range e.asked() {
-		if !e.begun && !has.HasField(name) {
-			return fmt.Errorf("column %q %w: the table has %s", name, ErrNotThere, strings.Join(names(has), ", "))
+		if !e.begun && !slices.Contains(has, name) {
+			return fmt.Errorf("column %q %w: the table has %s", name, ErrNotThere, strings.Join(has, ", "))
 		}
 	}
 	return nil
 }
 
-// needed returns the columns that are read, nil for all.
-func (e *exporter) needed(all *arrow.Schema, v *view) (names []string) {
+// needed returns the columns of a table that are read, nil for all.
+func (e *exporter) needed(has []string, v *view) (names []string) {
 	if e.Columns == nil {
 		return nil
 	}
-	asked := append(e.asked(), v.by...)
-	for _, name := range asked {
-		if all.HasField(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(append(e.asked(), v.by...), func(name string) bool { return !slices.Contains(has, name) })
 }
 
 // asked returns the columns that the selection names.
@@ -282,32 +329,9 @@ func (e *exporter) asked() []string {
 	return names
 }
 
-func names(s *arrow.Schema) (names []string) {
-	for _, c := range s.Fields() {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// only returns the columns of a table with these names, nil for all.
-func only(all *arrow.Schema, names []string) *arrow.Schema {
-	var fields []arrow.Field
-	isNamed := make(map[string]bool, len(names)) // the table access has a column for each agent
-	for _, name := range names {
-		isNamed[name] = true
-	}
-	for _, c := range all.Fields() {
-		if names == nil || isNamed[c.Name] {
-			fields = append(fields, c)
-		}
-	}
-	said := all.Metadata()
-	return arrow.NewSchema(fields, &said)
-}
-
-func fieldNames(s *arrow.Schema) string {
+func fieldNames(row reflect.Type) string {
 	var names []string
-	for _, f := range s.Fields() {
+	for _, f := range fieldsOf(columnsOf(row)) {
 		names = append(names, fmt.Sprintf("%s %s", f.Name, f.Type))
 	}
 	return strings.Join(names, ", ")

@@ -5,11 +5,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -20,13 +18,13 @@ var Formats = []string{"arrow", "csv", "ndjson", "xlsx"}
 // IsBinary reports whether a format is none for a terminal.
 func IsBinary(format string) bool { return format == "arrow" || format == "xlsx" }
 
-// A format writes rows: begin, batches, and then either end or abort.
+// A format writes rows: begin, rows in batches, and then either end or abort.
 type format interface {
 	isArrow() bool
-	begin(columns *arrow.Schema) error
-	// write writes rows, and returns how many. It returns errFull after the last that the
-	// format holds, if there are more.
-	write(batch arrow.RecordBatch) (int64, error)
+	begin(columns []column, said map[string]string) error
+	// write writes a row. It returns errFull for the first that the format does not hold.
+	write(cells []reflect.Value) error
+	flush() error // ends a batch
 	end() error
 	abort()
 	// cut returns the number of cells that are not whole.
@@ -48,79 +46,39 @@ func newFormat(name string, w io.Writer) (format, error) {
 	return nil, fmt.Errorf("format %q %w: the formats are %s", name, ErrNotThere, strings.Join(Formats, ", "))
 }
 
-// broken is the prefix of an Arrow IPC message of 8 bytes, which never follow. A
-// stream needs no mark at its end, so one that an error cuts would look whole.
-var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
-
-type arrowFormat struct {
-	out    *bufio.Writer
-	stream *ipc.Writer
-}
-
-func (f *arrowFormat) isArrow() bool { return true }
-func (f *arrowFormat) cut() int64    { return 0 }
-
-func (f *arrowFormat) begin(columns *arrow.Schema) error {
-	f.stream = ipc.NewWriter(f.out, ipc.WithSchema(columns))
-	return nil
-}
-
-func (f *arrowFormat) write(batch arrow.RecordBatch) (int64, error) {
-	return batch.NumRows(), f.stream.Write(batch)
-}
-
-func (f *arrowFormat) end() error {
-	err := f.stream.Close()
-	if e := f.out.Flush(); err == nil {
-		err = e
-	}
-	return err
-}
-
-func (f *arrowFormat) abort() {
-	f.out.Write(broken)
-	f.out.Flush()
-}
-
 // textFormat is one with a line for each row.
 type textFormat struct {
 	out *bufio.Writer
 	// row returns what writes rows of columns with these names.
-	row func(names []string) func(batch arrow.RecordBatch, row int) error
+	row func(names []string) func(cells []reflect.Value) error
 
-	print func(batch arrow.RecordBatch, row int) error
+	print func(cells []reflect.Value) error
 }
 
 func (f *textFormat) isArrow() bool { return false }
 func (f *textFormat) cut() int64    { return 0 }
+func (f *textFormat) flush() error  { return nil }
 func (f *textFormat) abort()        { f.out.Flush() }
 func (f *textFormat) end() error    { return f.out.Flush() }
 
-func (f *textFormat) begin(columns *arrow.Schema) error {
+func (f *textFormat) begin(columns []column, _ map[string]string) error {
 	f.print = f.row(names(columns))
 	return nil
 }
 
-func (f *textFormat) write(batch arrow.RecordBatch) (int64, error) {
-	for row := range int(batch.NumRows()) {
-		if err := f.print(batch, row); err != nil {
-			return int64(row), err
-		}
-	}
-	return batch.NumRows(), nil
-}
+func (f *textFormat) write(cells []reflect.Value) error { return f.print(cells) }
 
 // csvRow prints rows as CSV, with a header; lists are JSON. Texts are guarded against
 // spreadsheets (see [visible.Cell]).
-func csvRow(out io.Writer) func([]string) func(arrow.RecordBatch, int) error {
-	return func(names []string) func(arrow.RecordBatch, int) error {
+func csvRow(out io.Writer) func([]string) func([]reflect.Value) error {
+	return func(names []string) func([]reflect.Value) error {
 		w := csv.NewWriter(out)
 		w.Write(names)
 		w.Flush()
 		cells := make([]string, len(names))
-		return func(batch arrow.RecordBatch, row int) error {
-			for i, c := range batch.Columns() {
-				cells[i] = guarded(value(c, row))
+		return func(row []reflect.Value) error {
+			for i, cell := range row {
+				cells[i] = guarded(value(cell))
 			}
 			if len(cells) == 1 && cells[0] == "" { // a blank line would be no row
 				_, err := io.WriteString(out, "\"\"\n")
@@ -142,20 +100,20 @@ func guarded(v any) string {
 }
 
 // jsonRow prints rows as objects of JSON, whose keys are in the order of the columns.
-func jsonRow(out io.Writer) func([]string) func(arrow.RecordBatch, int) error {
-	return func(names []string) func(arrow.RecordBatch, int) error {
+func jsonRow(out io.Writer) func([]string) func([]reflect.Value) error {
+	return func(names []string) func([]reflect.Value) error {
 		keys := slices.Clone(names)
 		for i, name := range keys {
 			keys[i] = string(asJSON(name)) + ":"
 		}
 		var line []byte
-		return func(batch arrow.RecordBatch, row int) error {
+		return func(row []reflect.Value) error {
 			line = append(line[:0], '{')
-			for i, c := range batch.Columns() {
+			for i, cell := range row {
 				if i > 0 {
 					line = append(line, ',')
 				}
-				line = append(append(line, keys[i]...), asJSON(value(c, row))...)
+				line = append(append(line, keys[i]...), asJSON(value(cell))...)
 			}
 			_, err := out.Write(append(visible.JSON(append(line, '}')), '\n'))
 			return err

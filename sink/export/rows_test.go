@@ -1,17 +1,21 @@
 package export
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest/oracle"
@@ -61,6 +65,27 @@ func rendered(batch arrow.RecordBatch) (rows []string) {
 		rows = append(rows, text.String())
 	}
 	return rows
+}
+
+// streamed returns the Arrow stream of a file: its columns, and each batch.
+func streamed(ctx context.Context, t interface{ Fatal(...any) }, f *rowio.File, each func(arrow.RecordBatch)) (*arrow.Schema, error) {
+	var out bytes.Buffer
+	e := &exporter{ctx: ctx, format: &arrowFormat{out: bufio.NewWriter(&out)}}
+	if err := e.part(f, journal.Part{}, &view{of: asItIs}); err != nil {
+		return nil, err
+	}
+	if err := e.format.end(); err != nil {
+		return nil, err
+	}
+	in, err := ipc.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Release()
+	for in.Next() {
+		each(in.RecordBatch())
+	}
+	return in.Schema(), in.Err()
 }
 
 func opened(t interface{ Fatal(...any) }, content []byte) *rowio.File {
@@ -114,20 +139,13 @@ func TestBatchesAreAsArrowReadsThem(t *testing.T) {
 			parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), parquet.KeyValueMetadata("k", "v"))
 		var want, got []string
 		columns := oracle.Arrow(t, content, func(b arrow.RecordBatch) { want = append(want, rendered(b)...) })
-		f := opened(t, content)
-		schema, err := schemaOf(f)
+		schema, err := streamed(t.Context(), t, opened(t, content), func(b arrow.RecordBatch) { got = append(got, rendered(b)...) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameColumns(t, schema, columns)
 		if v, ok := schema.Metadata().GetValue("k"); !ok || v != "v" {
 			t.Fatalf("metadata %s", schema.Metadata())
-		}
-		if err := batches(t.Context(), f, nil, func(b arrow.RecordBatch) error {
-			got = append(got, rendered(b)...)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("(-arrow-go +ours):\n%s", diff)
@@ -142,7 +160,7 @@ func TestColumnsOfTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := schemaOf(opened(t, content))
+		got, err := streamed(t.Context(), t, opened(t, content), func(arrow.RecordBatch) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +183,8 @@ func TestBatchesAreBounded(t *testing.T) {
 		rows[i].Text = wide
 	}
 	n, largest, all := 0, int64(0), int64(0)
-	err := batches(t.Context(), opened(t, writtenFile(t, rows, options...)), nil, func(b arrow.RecordBatch) error {
+	_, err := streamed(t.Context(), t, opened(t, writtenFile(t, rows, options...)), func(b arrow.RecordBatch) {
 		n, largest, all = n+1, max(largest, b.NumRows()), all+b.NumRows()
-		return nil
 	})
 	if err != nil || n != 25 || largest != 8 || all != 200 {
 		t.Errorf("%d batches of at most %d rows, %d together: %v", n, largest, all, err)
@@ -176,8 +193,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	for i := range again {
 		again[i] = wide
 	}
-	err = batches(t.Context(), opened(t, writtenFile(t, []row{{Text: "a"}, {List: again}}, options...)), nil,
-		func(b arrow.RecordBatch) error { return nil })
+	_, err = streamed(t.Context(), t, opened(t, writtenFile(t, []row{{Text: "a"}, {List: again}}, options...)), func(arrow.RecordBatch) {})
 	if err == nil || !strings.Contains(err.Error(), "a row whose texts take more than") {
 		t.Error(err)
 	}
@@ -190,7 +206,7 @@ func TestColumnsThatNoTableHas(t *testing.T) {
 		Day int32 `parquet:"day,date"`
 	}
 	f := opened(t, writtenFile(t, []of{{}}))
-	if _, err := schemaOf(f); err == nil || !strings.Contains(err.Error(), "column day is not of a type that tables have") {
+	if _, err := streamed(t.Context(), t, f, func(arrow.RecordBatch) {}); err == nil || !strings.Contains(err.Error(), "column day is not of a type that tables have") {
 		t.Error(err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"unicode/utf16"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/xuri/excelize/v2"
 )
 
@@ -27,7 +27,7 @@ const (
 type xlsxFormat struct {
 	out     io.Writer
 	set     func(at string, cells []any) error
-	flush   func() error
+	save    func() error
 	close   func() error
 	rows    int
 	cutAway int64
@@ -37,9 +37,10 @@ const sheetName = "Sheet1" // that of a new file
 
 func (f *xlsxFormat) isArrow() bool { return false }
 func (f *xlsxFormat) cut() int64    { return f.cutAway }
+func (f *xlsxFormat) flush() error  { return nil }
 
-func (f *xlsxFormat) begin(columns *arrow.Schema) error {
-	if n := columns.NumFields(); n > mostColumns {
+func (f *xlsxFormat) begin(columns []column, _ map[string]string) error {
+	if n := len(columns); n > mostColumns {
 		return fmt.Errorf("%d columns, and a sheet has %d at most: choose some with --columns", n, mostColumns)
 	}
 	file := excelize.NewFile()
@@ -49,7 +50,7 @@ func (f *xlsxFormat) begin(columns *arrow.Schema) error {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
 	f.set = func(at string, cells []any) error { return sheet.SetRow(at, cells) }
-	f.flush = func() error {
+	f.save = func() error {
 		if err := sheet.Flush(); err != nil {
 			return err
 		}
@@ -81,20 +82,15 @@ func (f *xlsxFormat) row(cells []any) error {
 	return nil
 }
 
-func (f *xlsxFormat) write(batch arrow.RecordBatch) (int64, error) {
-	cells := make([]any, batch.NumCols())
-	for row := range int(batch.NumRows()) {
-		if f.rows > mostRows {
-			return int64(row), errFull
-		}
-		for i, c := range batch.Columns() {
-			cells[i] = f.cell(value(c, row))
-		}
-		if err := f.row(cells); err != nil {
-			return int64(row), err
-		}
+func (f *xlsxFormat) write(row []reflect.Value) error {
+	if f.rows > mostRows {
+		return errFull
 	}
-	return batch.NumRows(), nil
+	cells := make([]any, len(row))
+	for i, cell := range row {
+		cells[i] = f.cell(value(cell))
+	}
+	return f.row(cells)
 }
 
 func (f *xlsxFormat) cell(v any) any {
@@ -121,7 +117,7 @@ func (f *xlsxFormat) cell(v any) any {
 }
 
 func (f *xlsxFormat) end() error {
-	if err := errors.Join(f.flush(), f.close()); err != nil {
+	if err := errors.Join(f.save(), f.close()); err != nil {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
 	return nil
