@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -36,13 +35,8 @@ type Checker struct {
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), listed: make(map[int64]bool), csv: csv.NewWriter(file),
 		scratch: scratch}
-	notOfIdentities := func(kind string) bool { return !change.Named(kind).OfIdentities() }
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{},
-			ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofPages: x.what == servedAsWritten, ofVerdicts: x.what == "verdict",
-			ofIdentities: len(x.kinds) > 0 && !slices.ContainsFunc(x.kinds, notOfIdentities),
-			ofDocuments:  slices.Contains(x.NoChange, "document"),
-			ofCoverage:   slices.Contains(x.NoChange, "coverage")})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})

@@ -80,23 +80,23 @@ func (w *words) UnmarshalYAML(n *yaml.Node) error {
 // has reports whether a word is listed. An empty list has all words.
 func (w words) has(s string) bool { return len(w) == 0 || slices.Contains(w, s) }
 
-// expectKeys lists the keys of which an expectation has one, each with the keys that
-// it allows besides name, hosts and at_most.
-var expectKeys = map[string][]string{
-	"verdict":   {"agents", "category", "profile", "urls"},
-	"class":     {"agents", "category", "profile"},
-	"reachable": {},
-	"no_change": {"agents", "category", "profile", "urls", "severity", "after", "use", "identity"},
-
-	"preference": {"agents", "category", "profile", "use"},
-
-	servedAlike:     {},
-	servedAsWritten: {},
-
-	ofCoverage: {"agents", "category", "profile"},
-
-	atLeastAsStrict: {"agents", "category"},
-	atMostAsStrict:  {"agents", "category"},
+// expectKeys lists the keys of which an expectation has one, each with the table that it is checked
+// on, and the keys that it allows besides name, hosts, where and at_most.
+var expectKeys = map[string]struct {
+	table string
+	keys  []string
+}{
+	"verdict":    {"verdicts", []string{"agents", "category", "profile", "urls"}},
+	"class":      {"policies", []string{"agents", "category", "profile"}},
+	"preference": {"policies", []string{"agents", "category", "profile", "use"}},
+	"reachable":  {"fetches", nil},
+	"no_change": {"changes",
+		[]string{"agents", "category", "profile", "urls", "severity", "after", "use", "identity"}},
+	servedAlike:     {"answers", nil},
+	servedAsWritten: {"answers", nil},
+	ofCoverage:      {"coverage", []string{"agents", "category", "profile"}},
+	atLeastAsStrict: {"rules", []string{"agents", "category"}},
+	atMostAsStrict:  {"rules", []string{"agents", "category"}},
 }
 
 const expectable = "verdict, class, preference, reachable, no_change, served_alike, served_as_written, coverage, " +
@@ -171,7 +171,7 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 				return nil, err
 			}
 		}
-		if expectKeys[key.Value] != nil {
+		if expectKeys[key.Value].table != "" {
 			if x.what != "" {
 				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; split it in two",
 					strings.Replace(expectable, " or ", " and ", 1))

@@ -39,11 +39,7 @@ func (x *expectation) isOf(agent, category string) bool {
 }
 
 // table returns the table that the expectation is checked on.
-func (x *expectation) table() string {
-	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies",
-		"reachable": "fetches", "no_change": "changes", servedAlike: "answers", servedAsWritten: "answers", ofCoverage: "coverage", atLeastAsStrict: "rules",
-		atMostAsStrict: "rules"}[x.what]
-}
+func (x *expectation) table() string { return expectKeys[x.what].table }
 
 // tables returns the tables that it takes to check the expectation: what a host lists is not all in
 // its own.

@@ -167,14 +167,14 @@ func TestUndecidedChangesBreakNoLimit(t *testing.T) {
 func TestALimitThatNothingCanExceed(t *testing.T) {
 	for _, row := range []struct {
 		checked, unknown int64
-		ofChanges        bool
+		what             string
 		want             State
 		fails            bool
-	}{{3, 0, false, Unchecked, true}, {1, 2, false, Unchecked, true}, {1, 3, false, Unchecked, false}, {3, 9, false, Unchecked, false}, {4, 0, false, Kept, false}, {3, 0, true, Kept, false}} {
-		p := &Promise{Checked: row.checked, Unknown: row.unknown, Broken: 1, ofChanges: row.ofChanges}
-		x := &expectation{count: 3, percent: -1}
+	}{{3, 0, "class", Unchecked, true}, {1, 2, "class", Unchecked, true}, {1, 3, "class", Unchecked, false}, {3, 9, "class", Unchecked, false}, {4, 0, "class", Kept, false}, {3, 0, "no_change", Kept, false}} {
+		p := &Promise{Checked: row.checked, Unknown: row.unknown, Broken: 1}
+		x := &expectation{count: 3, percent: -1, what: row.what}
 		if x.judge(p, "", ""); p.State != row.want || p.Fails != row.fails || (p.Note == "") != (row.want == Kept) {
-			t.Errorf("at most 3 of %d, %d unknown, of changes %v: %s (%s), fails %v", row.checked, row.unknown, row.ofChanges, p.State, p.Note, p.Fails)
+			t.Errorf("at most 3 of %d, %d unknown, of %s: %s (%s), fails %v", row.checked, row.unknown, row.what, p.State, p.Note, p.Fails)
 		}
 	}
 	share := &expectation{percent: 99}

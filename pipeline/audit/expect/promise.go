@@ -2,7 +2,9 @@ package expect
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -33,19 +35,12 @@ type Promise struct {
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
 
-	ofChanges    bool   // it is a no_change
-	ofAnswers    bool   // it is a served_alike
-	ofPages      bool   // it is a served_as_written
-	ofVerdicts   bool   // it is a verdict
-	ofIdentities bool   // it is a no_change of answers to identities
-	ofDocuments  bool   // it is a no_change of documents
-	ofCoverage   bool   // it is a no_change of coverage
-	outages      hidden // what outages hid
-	walls        hidden // what walls hid
-	shut         hidden // coverage of hosts that close their sitemaps to the census
-	unlisted     hidden // coverage of hosts whose sitemaps cannot be had, or are empty
-	passing      int64  // changes in Undecided that the choice of hosts may explain
-	choice       string // why it may
+	outages  hidden // what outages hid
+	walls    hidden // what walls hid
+	shut     hidden // coverage of hosts that close their sitemaps to the census
+	unlisted hidden // coverage of hosts whose sitemaps cannot be had, or are empty
+	passing  int64  // changes in Undecided that the choice of hosts may explain
+	choice   string // why it may
 }
 
 // hidden counts the rows in Unknown that something hid, and the hosts that have them.
@@ -101,7 +96,7 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 		}
 		return broken <= x.count
 	}
-	p.Note = p.unknown()
+	p.Note = x.unknown(p)
 	switch {
 	case !kept(p.Broken):
 		p.State, p.Fails = Broken, true
@@ -116,10 +111,10 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 			visible.Count(p.Hosts, "host", "hosts")), true)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
-	case x.permitsAll(p, p.Checked+p.Unknown):
+	case x.permitsAll(p.Checked + p.Unknown):
 		p.unchecked(fmt.Sprintf("at_most %d permits all %d that it is about; give a smaller number, or a share", x.count,
 			p.Checked+p.Unknown), true)
-	case x.permitsAll(p, p.Checked):
+	case x.permitsAll(p.Checked):
 		p.unchecked(fmt.Sprintf("at_most %d permits all %d that were seen; %s", x.count, p.Checked, p.Note), false)
 	case unseen != "":
 		p.unchecked(join(unseen, p.Note), false)
@@ -130,33 +125,35 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 
 // permitsAll reports whether all of so many rows may differ. A change is not a row: a host
 // may have any number.
-func (x *expectation) permitsAll(p *Promise, rows int64) bool {
-	return x.percent < 0 && rows <= x.count && !p.ofChanges
+func (x *expectation) permitsAll(rows int64) bool {
+	return x.percent < 0 && rows <= x.count && x.what != "no_change"
 }
 
-// unknown says what of a promise is not known.
-func (p *Promise) unknown() (note string) {
-	switch {
-	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
+// unknown says what of the expectation's promise is not known.
+func (x *expectation) unknown(p *Promise) (note string) {
+	isOther := func(kind string) bool { return !change.Named(kind).OfIdentities() }
+	switch isOfChanges := x.what == "no_change"; {
+	case p.Unknown == 0:
+	case isOfChanges && !slices.ContainsFunc(x.kinds, isOther):
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: one of the runs could not read them, or does not show how they answer an identity"
-	case p.Unknown > 0 && p.ofChanges && p.ofDocuments:
+	case isOfChanges && slices.Contains(x.NoChange, "document"):
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: not read in both runs, or one of them does not show which documents they have"
-	case p.Unknown > 0 && p.ofChanges && p.ofCoverage:
+	case isOfChanges && slices.Contains(x.NoChange, "coverage"):
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: not read in both runs, or without listed pages in one of them"
-	case p.Unknown > 0 && p.ofChanges:
+	case isOfChanges:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: not read in both runs"
-	case p.Unknown > 0 && p.ofAnswers:
+	case x.what == servedAlike:
 		note = part(p.Unknown, p.Checked+p.Unknown, "answer", "answers") +
 			" cannot be compared: the run itself got no file there, nor that there is none"
-	case p.Unknown > 0 && p.ofPages:
+	case x.what == servedAsWritten:
 		note = part(p.Unknown, p.Checked+p.Unknown, "page", "pages") +
 			" cannot be judged: the control was not served there, the identity was not asked, or the file is not known"
-	case p.Unknown > 0:
+	default:
 		one, many := "policy", "policies"
-		if p.ofVerdicts {
+		if x.what == "verdict" {
 			one, many = "verdict", "verdicts"
 		}
 		for _, by := range []struct {

@@ -45,7 +45,7 @@ func (x *expectation) checkKeys() (string, error) {
 	}
 	for key := range x.lines {
 		if !slices.Contains([]string{"name", "hosts", "where", "at_most", x.what}, key) &&
-			!slices.Contains(expectKeys[x.what], key) {
+			!slices.Contains(expectKeys[x.what].keys, key) {
 			return key, fmt.Errorf("%s does not apply to %s; remove it", key, x.what)
 		}
 	}
