@@ -96,7 +96,7 @@ func TestChangesOfNeighbours(t *testing.T) {
 		got := make(map[string]int64)
 		for _, p := range s.Points {
 			if p.Metric == "change" && p.Count > 0 {
-				got[word(p.Agent)+" "+word(p.Profile)+" "+word(p.Key)] = p.Count
+				got[schema.OrZero(p.Agent)+" "+schema.OrZero(p.Profile)+" "+schema.OrZero(p.Key)] = p.Count
 				if p.Denominator != 4 {
 					t.Errorf("of %d hosts", p.Denominator)
 				}

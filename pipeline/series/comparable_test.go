@@ -188,7 +188,7 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		must(t, err)
 		checked := 0
 		for _, p := range s.Points {
-			if p.Metric != "policy" || word(p.Key) != "partial" || p.Stratum != All || p.Base != "hosts" {
+			if p.Metric != "policy" || schema.OrZero(p.Key) != "partial" || p.Stratum != All || p.Base != "hosts" {
 				continue
 			}
 			checked++

@@ -151,9 +151,9 @@ func TestContentsAreCountedByHost(t *testing.T) {
 		counted[clustered] = make(map[figure]bool)
 		for i := range s.Points {
 			p := &s.Points[i]
-			counted[clustered][figure{p.Metric, p.Stratum, word(p.Agent), word(p.Category), word(p.Key), p.Base, p.Count, p.Denominator}] = true
+			counted[clustered][figure{p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Key), p.Base, p.Count, p.Denominator}] = true
 			if _, ok := ofContents[p.Metric]; ok && clustered && *p.Method != "clustered" {
-				t.Errorf("%s %s: the method is %s", p.Metric, word(p.Key), *p.Method)
+				t.Errorf("%s %s: the method is %s", p.Metric, schema.OrZero(p.Key), *p.Method)
 			}
 			metrics[p.Metric]++
 		}

@@ -133,7 +133,7 @@ func TestHostsAreCounted(t *testing.T) {
 	must(t, err)
 	fromSummary := make(map[string]int64)
 	label := func(p *schema.Point) string {
-		return fmt.Sprint(p.Metric, p.Stratum, word(p.Agent), word(p.Category), word(p.Key), p.Run, p.Base)
+		return fmt.Sprint(p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Key), p.Run, p.Base)
 	}
 	for i := range plain.Points {
 		fromSummary[label(&plain.Points[i])] = plain.Points[i].Count

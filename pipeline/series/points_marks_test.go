@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -123,11 +124,11 @@ func TestWallsAreMarked(t *testing.T) {
 		}
 		got := make(map[string]int64)
 		for _, p := range s.Points {
-			if p.Metric == "policy" && word(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All && p.Count != p.Denominator {
+			if p.Metric == "policy" && schema.OrZero(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All && p.Count != p.Denominator {
 				t.Errorf("%+v: run %s: %d of %d files", c, p.Run, p.Count, p.Denominator)
 			}
 			if p.Run == "b" && p.Stratum == All && p.Base == baseHosts && p.Count > 0 {
-				got[p.Metric+" "+word(p.Key)] = p.Count
+				got[p.Metric+" "+schema.OrZero(p.Key)] = p.Count
 			}
 		}
 		for key, want := range map[string]int64{

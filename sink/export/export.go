@@ -1,14 +1,15 @@
 // Package export writes tables for other programs: as an Arrow IPC stream, as CSV, as
 // lines of JSON, or as a workbook.
 //
-//		parts ─► batches of the columns that are needed ─► added columns ─► rows that are wanted ─► format
+//		parts ─► rows of the columns that are needed ─► added columns ─► rows that are wanted ─► format
 //
 //	  - export.go: the rows that a selection has
 //	  - views.go: what the rows of views have beside those of tables
 //	  - derived.go: views that have rows of their own
 //	  - where.go: which rows are wanted
 //	  - access.go: sites × agents
-//	  - format.go, cells.go, xlsx.go: the formats
+//	  - rows.go: columns of rows
+//	  - format.go, cells.go, arrow.go, xlsx.go: the formats
 package export
 
 import (

@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // JSON returns columns of a row as an object whose keys are their names, in the order of these,
@@ -33,6 +37,26 @@ func JSON(row any, columns string) ([]byte, error) {
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
+}
+
+// CSV returns a row as the cells of a line of CSV, "" for null and times to the second. A text that a
+// spreadsheet could take for a formula gets an apostrophe.
+func CSV(row any) (cells []string) {
+	for _, v := range reflect.Indirect(reflect.ValueOf(row)).Fields() {
+		cell := ""
+		if v.Kind() != reflect.Pointer || !v.IsNil() {
+			switch x := reflect.Indirect(v).Interface().(type) {
+			case float64:
+				cell = strconv.FormatFloat(x, 'g', -1, 64)
+			case time.Time:
+				cell = x.Format(time.RFC3339)
+			default:
+				cell = visible.Cell(fmt.Sprint(x))
+			}
+		}
+		cells = append(cells, cell)
+	}
+	return cells
 }
 
 var places sync.Map // of columns, by row type

@@ -71,7 +71,8 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 	case "csv":
 		w := csv.NewWriter(out)
 		w.Write(names)
-		return func(row *schema.Change) error { return w.Write(cells(row)) }, func() error { w.Flush(); return w.Error() }
+		return func(row *schema.Change) error { return w.Write(schema.CSV(row)) },
+			func() error { w.Flush(); return w.Error() }
 	case "ndjson":
 		return func(row *schema.Change) error {
 			text, err := json.Marshal(object{row})
@@ -89,18 +90,6 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 		)
 		return err
 	}, nothing
-}
-
-// cells returns a row as cells, empty for null.
-func cells(row *schema.Change) (cells []string) {
-	for _, v := range reflect.ValueOf(row).Elem().Fields() {
-		cell := ""
-		if v.Kind() != reflect.Pointer || !v.IsNil() {
-			cell = visible.Cell(fmt.Sprint(reflect.Indirect(v)))
-		}
-		cells = append(cells, cell)
-	}
-	return cells
 }
 
 // object is a row as an object of JSON.
