@@ -78,20 +78,19 @@ func (d *data) documentLabels() (out []*draw.Figure) {
 				}
 			}
 		}
-		var shares [][]float64
 		for _, name := range names {
-			row, of := draw.HeatRow{Name: name}, []float64(nil)
+			row := draw.HeatRow{Name: name}
 			for _, value := range values {
 				h, cell := by[value][name], draw.HeatCell{}
 				if h.hosts > 0 {
-					cell = draw.HeatCell{Text: words.Percent(h.present, h.hosts),
+					cell = draw.HeatCell{Text: words.Percent(h.present, h.hosts), Share: h.share(),
 						Tip: fmt.Sprintf("%s, %s: %s", name, visible.Text(value), words.OfHosts(h.present, h.hosts))}
 				}
-				row.Cells, of = append(row.Cells, cell), append(of, h.share())
+				row.Cells = append(row.Cells, cell)
 			}
-			f.Heat.Rows, shares = append(f.Heat.Rows, row), append(shares, of)
+			f.Heat.Rows = append(f.Heat.Rows, row)
 		}
-		f.Heat.Shade(shares)
+		f.Heat.Shade()
 		f.Title = documentSpread(visible.Text(label), names, values, by)
 		f.SQL = fmt.Sprintf(`SELECT value, split_part(key, ' ', 1) AS document,
   %s,

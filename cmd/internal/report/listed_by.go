@@ -68,24 +68,22 @@ func (d *data) medians(f *draw.Figure, groups []string, names func(string) strin
 			}
 		}
 	}
-	var closed [][]float64
 	for _, agent := range agents {
-		row, of := draw.HeatRow{Name: agent}, []float64(nil)
+		row := draw.HeatRow{Name: agent}
 		for i := range groups {
 			p := byGroup[i][agent]
 			if p == nil {
-				row.Cells, of = append(row.Cells, draw.HeatCell{}), append(of, 0)
+				row.Cells = append(row.Cells, draw.HeatCell{})
 				continue
 			}
 			median, low, high := p.Median()
-			row.Cells = append(row.Cells, draw.HeatCell{Text: fmt.Sprintf("%d%%", median),
+			row.Cells = append(row.Cells, draw.HeatCell{Text: fmt.Sprintf("%d%%", median), Share: float64(100-median) / 100,
 				Tip: fmt.Sprintf("%s, %s: median %d%%, %d to %d%%, of %s", agent, names(groups[i]), median, low, high,
 					words.Count(p.Hosts(), d.noun()))})
-			of = append(of, float64(100-median)/100)
 		}
-		f.Heat.Rows, closed = append(f.Heat.Rows, row), append(closed, of)
+		f.Heat.Rows = append(f.Heat.Rows, row)
 	}
-	f.Heat.Shade(closed)
+	f.Heat.Shade()
 }
 
 // medianSQL computes the numbers of medians for a column that tells the groups apart.

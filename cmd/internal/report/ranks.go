@@ -70,20 +70,19 @@ func (d *data) ranks() *draw.Figure {
 	for _, band := range bands {
 		f.Heat.Columns = append(f.Heat.Columns, words.Rank(band)+", "+words.Hosts(hostsOf[band]))
 	}
-	var shares [][]float64
 	var names []string
 	for _, a := range agents {
-		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Category.Of(a.Category)}, []float64(nil)
+		row := draw.HeatRow{Name: a.Agent, Sub: words.Category.Of(a.Category)}
 		for _, band := range bands {
 			n := closed[[2]string{a.Agent, band}]
 			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]),
-				Tip: fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
-			of = append(of, float64(n)/float64(max(1, hostsOf[band])))
+				Share: float64(n) / float64(max(1, hostsOf[band])),
+				Tip:   fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
 		}
-		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.Agent)
+		f.Heat.Rows, names = append(f.Heat.Rows, row), append(names, a.Agent)
 	}
 	f.Note = moreAgents(d.sums.Fates(d.profile), len(agents), func(a counters.Fate) int64 { return a.Closed })
-	f.Heat.Shade(shares)
+	f.Heat.Shade()
 	top := f.Heat.Rows[0]
 	most := namesOf(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Closed == agents[0].Closed })
 	lead := agents[0].Agent + " is shut out"
@@ -146,28 +145,26 @@ func (d *data) together() *draw.Figure {
 			"(*) shuts out all of them and is not counted. The leading agents for AI training.",
 		Head: []string{"agent", "other", "common", "hosts"},
 	}
-	var shares [][]float64
 	var names []string
 	for _, a := range agents {
 		names = append(names, a.Agent)
 		f.Heat.Columns = append(f.Heat.Columns, a.Agent)
-		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Hosts(named(a))}, []float64(nil)
+		row := draw.HeatRow{Name: a.Agent, Sub: words.Hosts(named(a))}
 		for _, b := range agents {
 			n := both[[2]string{a.Agent, b.Agent}]
-			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.Agent,
-				b.Agent, words.Number(n), words.Hosts(named(a)))}
-			share := float64(n) / float64(named(a))
+			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Share: float64(n) / float64(named(a)),
+				Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.Agent, b.Agent, words.Number(n), words.Hosts(named(a)))}
 			if a.Agent == b.Agent {
-				cell, share = draw.HeatCell{Text: "–", Tip: a.Agent}, 0
+				cell = draw.HeatCell{Text: "–", Tip: a.Agent}
 			}
-			row.Cells, of = append(row.Cells, cell), append(of, share)
+			row.Cells = append(row.Cells, cell)
 		}
-		f.Heat.Rows, shares = append(f.Heat.Rows, row), append(shares, of)
+		f.Heat.Rows = append(f.Heat.Rows, row)
 	}
 	if more := moreAgents(training, len(agents), named); more != "" {
 		f.Note += " " + more
 	}
-	f.Heat.Shade(shares)
+	f.Heat.Shade()
 	first := agents[0]
 	n := int64(0)
 	for _, a := range agents[1:] {

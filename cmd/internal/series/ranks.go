@@ -57,22 +57,21 @@ func (d *seriesData) ofRanks() *draw.Figure {
 	for _, run := range d.Runs[from:] {
 		f.Heat.Columns = append(f.Heat.Columns, shortDay(run.Date))
 	}
-	var all [][]float64
 	for _, agent := range agents {
 		for _, band := range bands {
-			row, shares := draw.HeatRow{Name: agent + ", " + words.Rank(band)}, []float64(nil)
+			row := draw.HeatRow{Name: agent + ", " + words.Rank(band)}
 			for _, run := range d.Runs[from:] {
 				p := d.at(of(agent).line(band, "hosts"), run.Run)
 				if p == nil || p.Share == nil {
-					row.Cells, shares = append(row.Cells, draw.HeatCell{}), append(shares, 0)
+					row.Cells = append(row.Cells, draw.HeatCell{})
 					continue
 				}
-				row.Cells, shares = append(row.Cells, rankedCell(row.Name, p)), append(shares, *p.Share)
+				row.Cells = append(row.Cells, rankedCell(row.Name, p))
 			}
-			f.Heat.Rows, all = append(f.Heat.Rows, row), append(all, shares)
+			f.Heat.Rows = append(f.Heat.Rows, row)
 		}
 	}
-	f.Heat.Shade(all)
+	f.Heat.Shade()
 	for _, agent := range slices.Sorted(slices.Values(agents)) {
 		for _, band := range slices.Sorted(slices.Values(bands)) {
 			for _, p := range d.lines[of(agent).line(band, "hosts")] {
@@ -91,7 +90,7 @@ func (d *seriesData) ofRanks() *draw.Figure {
 
 // rankedCell is the cell of a point.
 func rankedCell(of string, p *schema.Point) draw.HeatCell {
-	c := draw.HeatCell{Text: words.Share(*p.Share), Tip: of + ": " + tipOf(p, "of hosts")}
+	c := draw.HeatCell{Text: words.Share(*p.Share), Share: *p.Share, Tip: of + ": " + tipOf(p, "of hosts")}
 	if p.Comparable != nil && !*p.Comparable {
 		c.Text, c.Tip = "| "+c.Text, c.Tip+"; not comparable with the run before: "+schema.OrZero(p.WhyNot)
 	}

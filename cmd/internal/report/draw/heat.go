@@ -26,6 +26,7 @@ type HeatRow struct {
 // share of the table.
 type HeatCell struct {
 	Text, Tip string
+	Share     float64
 	Level     int
 	Class     string
 }
@@ -33,18 +34,18 @@ type HeatCell struct {
 // heatLevels is the number of shades.
 const heatLevels = 9
 
-// Shade sets the levels of cells by their shares, which are in the order of the rows.
-func (h *Heat) Shade(shares [][]float64) {
+// Shade sets the levels of cells by their shares.
+func (h *Heat) Shade() {
 	most := 0.0
-	for _, row := range shares {
-		for _, share := range row {
-			most = max(most, share)
+	for _, row := range h.Rows {
+		for _, c := range row.Cells {
+			most = max(most, c.Share)
 		}
 	}
-	for i, row := range shares {
-		for k, share := range row {
-			if share > 0 {
-				h.Rows[i].Cells[k].Level = max(1, int(math.Round(heatLevels*share/most)))
+	for _, row := range h.Rows {
+		for k, c := range row.Cells {
+			if c.Share > 0 {
+				row.Cells[k].Level = max(1, int(math.Round(heatLevels*c.Share/most)))
 			}
 		}
 	}
