@@ -42,7 +42,7 @@ type chunkPage struct {
 	From, Values int64 // From is the offset of its header in the file
 	Coded        bool  // its values are in the dictionary
 
-	contents // none for a page of version 1
+	contents
 }
 
 // pagesFrom returns where the pages of a column begin: with its dictionary. parquet-go reads

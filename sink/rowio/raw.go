@@ -13,16 +13,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// contents are where a page of version 2, or a dictionary, has its levels and values.
+// contents are where a page, or a dictionary, has its levels and values.
 type contents struct {
 	At, Packed, Plain int64 // in the file, with the levels
-	Reps, Defs        int64 // bytes of levels, which are never compressed
+	Reps, Defs        int64 // bytes of levels that stand before what may be compressed
 	IsPacked          bool
+	HasLength         bool   // version 1: the levels, behind their length, are before the values, compressed with them
 	Checksum          uint32 // 0 for none
 	Encoding          format.Encoding
 }
 
-// contentsOf returns none for a page of another kind.
+// contentsOf returns none for a page with levels that nobody writes any more.
 func contentsOf(h *format.PageHeader, at int64) contents {
 	p := contents{
 		At: at, Packed: int64(h.CompressedPageSize), Plain: int64(h.UncompressedPageSize), Checksum: uint32(h.CRC),
@@ -30,6 +31,12 @@ func contentsOf(h *format.PageHeader, at int64) contents {
 	switch h.Type {
 	case format.DictionaryPage:
 		p.IsPacked, p.Encoding = true, h.DictionaryPageHeader.V.Encoding
+	case format.DataPage:
+		v := &h.DataPageHeader.V
+		if v.DefinitionLevelEncoding != format.RLE {
+			return contents{}
+		}
+		p.IsPacked, p.HasLength, p.Encoding = true, true, v.Encoding
 	case format.DataPageV2:
 		v := &h.DataPageHeaderV2.V
 		if v.NumNulls < 0 || v.NumRows < 0 { // which parquet-go refuses
@@ -101,7 +108,7 @@ func (p *contents) read(in io.ReaderAt, of *pageChunk, into *buffers) (defs, val
 		if p.Plain != p.Packed {
 			return nil, nil, otherSize(p.Plain, nil)
 		}
-		return defs, values, nil
+		return p.split(of, defs, values)
 	}
 	z, err := unpacking()
 	if err != nil {
@@ -112,7 +119,19 @@ func (p *contents) read(in io.ReaderAt, of *pageChunk, into *buffers) (defs, val
 	if err != nil || int64(len(into.plain)) != want {
 		return nil, nil, otherSize(want, err)
 	}
-	return defs, into.plain, nil
+	return p.split(of, defs, into.plain)
+}
+
+// split divides levels and values that stand together.
+func (p *contents) split(of *pageChunk, defs, both []byte) (_, values []byte, err error) {
+	if !p.HasLength || of.MaxDef == 0 {
+		return defs, both, nil
+	}
+	if len(both) < 4 || int64(binary.LittleEndian.Uint32(both)) > int64(len(both)-4) {
+		return nil, nil, errRuns
+	}
+	end := 4 + int(binary.LittleEndian.Uint32(both))
+	return both[4:end], both[end:], nil
 }
 
 // coded reads a column of texts, all of them in a dictionary, and no list. It goes over values
@@ -131,7 +150,7 @@ type coded struct {
 // codedOf returns nil for another column.
 func codedOf(in io.ReaderAt, chunk *pageChunk, kind parquet.Kind) *coded {
 	isPlain := chunk.Dictionary.Encoding == format.Plain || chunk.Dictionary.Encoding == plainDictionary
-	if kind != parquet.ByteArray || chunk.MaxDef > 1 || chunk.Dictionary.Packed == 0 || !isPlain ||
+	if kind != parquet.ByteArray || chunk.MaxDef > 1 || chunk.MaxRep > 0 || chunk.Dictionary.Packed == 0 || !isPlain ||
 		slices.ContainsFunc(chunk.Pages, func(p chunkPage) bool { return !p.Coded || p.contents.At == 0 }) {
 		return nil
 	}

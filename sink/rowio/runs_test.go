@@ -79,7 +79,8 @@ func TestDamagedRunsAreThoseOfOthers(t *testing.T) {
 	accepted, refused := 0, 0
 	for range 250 {
 		rows := drawCoded(r)
-		content := written(t, rows, parquet.PageBufferSize(1+r.IntN(9000)), parquet.Compression(&parquet.Uncompressed))
+		content := written(t, rows, parquet.DataPageVersion(1+r.IntN(2)), parquet.PageBufferSize(1+r.IntN(9000)),
+			parquet.Compression(&parquet.Uncompressed))
 		f := opened(t, content)
 		m := f.file.Metadata().RowGroups[0].Columns[r.IntN(3)].MetaData
 		if r.IntN(8) > 0 { // else it is as it was
