@@ -30,6 +30,7 @@ type recordHead struct {
 func (h *recordHead) parse(text []byte) {
 	*h = recordHead{text: append(h.text[:0], text...), length: -1, concurrent: h.concurrent[:0]}
 	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
+	isSegment := false
 	for len(rest) > 0 {
 		var name, value []byte
 		name, value, rest = client.CutField(rest)
@@ -56,7 +57,7 @@ func (h *recordHead) parse(text []byte) {
 		case "warc-truncated":
 			h.truncated = value
 		case "warc-segment-number":
-			h.truncated = []byte(segmented)
+			isSegment = true
 		case "warc-payload-digest":
 			h.digest = value
 		case "warc-identified-payload-type":
@@ -70,6 +71,9 @@ func (h *recordHead) parse(text []byte) {
 		case "warc-refers-to-date":
 			h.refersToDate = value
 		}
+	}
+	if isSegment { // and another reason may be that of its last segment
+		h.truncated = []byte(segmented)
 	}
 }
 

@@ -142,6 +142,7 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "truncated: disconnect", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated disconnect", body: rules},
 		{name: "truncated: disconnect, beyond the limit", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + long, want: "1.1 200 truncated disconnect", body: long[1:]},
 		{name: "in segments", fields: "WARC-Segment-Number: 1\r\n", answer: "HTTP/1.1 200 OK\r\n\r\nUser-agent", want: "1.1 200 truncated_body truncated segmented", body: "User-agent"},
+		{name: "in segments, and truncated", fields: "WARC-Segment-Number: 1\r\nWARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\n\r\nUser-agent", want: "1.1 200 truncated_body truncated segmented", body: "User-agent"},
 		{name: "in segments, beyond the limit", fields: "WARC-Segment-Number: 1\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + long, want: "1.1 200 truncated segmented", body: long[1:]},
 		{name: "truncated gzip: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + asGzip[:len(asGzip)-8], want: "1.1 200 truncated length", body: rules},
 		{name: "a truncated error", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 503 Busy\r\n\r\nx", want: "1.1 503 disconnect"},
