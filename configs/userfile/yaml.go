@@ -337,6 +337,9 @@ func reworded(err error) error {
 	}
 	if found := mismatch.FindStringSubmatch(text); found != nil {
 		kind := cmp.Or(wantKind[found[3]], wantKind["struct"]) // [checkFields] has checked fields of one value
+		if strings.HasPrefix(found[3], "[]") {
+			kind = wantKind["slice"]
+		}
 		got, ok := foundKind[found[1]]
 		if !ok {
 			got = found[2]

@@ -31,6 +31,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- {name: a, reachable: true}\n---\n- {name: b, reachable: true}\n", "e:2: begins a second document"},
 		{"a: b\n", "e:1: expected a list: begin each expectation with a dash"},
 		{"\nx\n", "e:2: "},
+		{"- {name: a, class: {x: y}}\n", "e:1: expected a list, got keys and values"},
 		{"- x\n", "e:1: expected `key: value` pairs"},
 		{"- name: a\n  hots: x\n", `e:2: unknown key "hots"`},
 		{"- hosts: x\n  reachable: true\n", "e:1: the expectation has no name; give it one"},
