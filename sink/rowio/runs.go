@@ -9,8 +9,8 @@ import (
 
 var errRuns = errors.New("the runs of a page end early, or are not encoded as they should be")
 
-// hybrid reads words in the encoding RLE (Encodings.md of the format), run by run: whoever passes
-// over words of a run takes no longer for a million of them.
+// hybrid reads words in the encoding RLE (Encodings.md of the format), run by run. To pass over a
+// run takes as long for a million words as for one.
 type hybrid struct {
 	src   []byte
 	width int // bits of a word
