@@ -127,21 +127,26 @@ func (r *partRows) lookAhead(ctx context.Context, f *rowio.File, hosts *sampledH
 	var order seqOrder
 	isTarget := r.table == "fetches"
 	at, wanted := int64(0), false // of the row before
-	err = f.EachSeq(ctx, func(seq int64, n int) error {
-		if !order.some || seq != order.last || isTarget {
-			if err := order.grow(seq, r.table); err != nil {
-				return err
+	err = f.EachSeq(ctx, func(seqs []int64) error {
+		for i := 0; i < len(seqs); {
+			seq := seqs[i]
+			if !order.some || seq != order.last || isTarget {
+				if err := order.grow(seq, r.table); err != nil {
+					return err
+				}
+				was := wanted
+				if wanted = hosts.wants(seq); wanted && !was {
+					rows = append(rows, [2]int64{at, at})
+				}
 			}
-			was := wanted
-			if wanted = hosts.wants(seq); wanted && !was {
-				rows = append(rows, [2]int64{at, at})
+			same := i + 1
+			for !isTarget && same < len(seqs) && seqs[same] == seq {
+				same++
 			}
-		}
-		if isTarget && n > 1 {
-			return order.grow(seq, r.table)
-		}
-		if at += int64(n); wanted {
-			rows[len(rows)-1][1] = at
+			at, i = at+int64(same-i), same
+			if wanted {
+				rows[len(rows)-1][1] = at
+			}
 		}
 		return nil
 	})

@@ -37,8 +37,6 @@ type cells[V any] struct {
 
 	decode func(parquet.Page) (take func(n int) ([]V, error), err error)
 	take   func(n int) ([]V, error) // the next values, valid until the next call
-	coded  *coded                   // reads the pages, nil if parquet-go does
-	levels []byte                   // of those that coded has read
 
 	passing bool // what is taken is not needed: texts are not copied
 }
@@ -53,13 +51,6 @@ func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
 		return texts(l, chunk, func(b []byte) string { return string(b) })
 	case reflect.TypeFor[[]byte]():
 		return texts(l, chunk, bytes.Clone)
-	case reflect.TypeFor[Alias]():
-		return texts(l, chunk, func(b []byte) Alias {
-			if Overwrite {
-				b = bytes.Clone(b)
-			}
-			return b
-		})
 	case reflect.TypeFor[int64]():
 		return numbers(l, chunk, int64s)
 	case reflect.TypeFor[int32]():
@@ -128,17 +119,9 @@ var (
 )
 
 // texts returns a column of texts. Each of a dictionary is copied once.
-func texts[V string | []byte | Alias](l leaf, chunk *parquet.FileColumnChunk, copied func([]byte) V) *cells[V] {
-	c := &cells[V]{leaf: l, chunk: chunk}
+func texts[V string | []byte](l leaf, chunk *parquet.FileColumnChunk, copied func([]byte) V) *cells[V] {
+	c := &cells[V]{leaf: l, chunk: chunk, pages: l.open(chunk)}
 	scratch := make([]V, 0, batchRows)
-	if l.skips != nil {
-		c.coded = codedOf(l.skips.in, l.skips.chunk, l.kind)
-	}
-	if c.coded == nil {
-		c.pages = l.open(chunk)
-	} else {
-		c.take = c.ofRuns(copied)
-	}
 	var from parquet.Dictionary
 	var dictionary []V
 	var has []bool
@@ -179,7 +162,7 @@ func texts[V string | []byte | Alias](l leaf, chunk *parquet.FileColumnChunk, co
 					return nil, errDictionary
 				}
 				if !has[w] {
-					dictionary[w], has[w] = copied(bytes[offsets[w]:offsets[w+1]]), !Overwrite
+					dictionary[w], has[w] = copied(bytes[offsets[w]:offsets[w+1]]), true
 				}
 				scratch = append(scratch, dictionary[w])
 			}
@@ -197,14 +180,6 @@ func (c *cells[V]) load() error {
 		if c.page != nil {
 			parquet.Release(c.page)
 			c.page = nil
-		}
-		if c.coded != nil {
-			if isEnd, err := c.loadCoded(); err != nil {
-				return c.damaged(err)
-			} else if isEnd {
-				return nil
-			}
-			continue
 		}
 		p, err := c.pages.ReadPage()
 		if err == io.EOF {
@@ -263,15 +238,9 @@ func (c *cells[V]) fill(first unsafe.Pointer, stride uintptr, n int) error {
 // set fills the field of as many rows, or elements, as there are entries that are none of an
 // empty list.
 func (c *cells[V]) set(first unsafe.Pointer, stride uintptr, entries int) error {
-	var defs []byte
-	if c.maxDef > 0 && c.coded != nil {
-		var err error
-		if c.levels, err = c.coded.defs(entries, c.levels[:0]); err != nil {
-			return c.damaged(err)
-		}
-		defs = c.levels
-	} else if c.maxDef > 0 {
-		defs = c.defs[c.at : c.at+entries]
+	defs := c.defs
+	if c.maxDef > 0 {
+		defs = defs[c.at : c.at+entries]
 	}
 	c.at += entries
 	present := entries
@@ -347,10 +316,5 @@ func (c *cells[V]) close() {
 		parquet.Release(c.page)
 		c.page = nil
 	}
-	if c.coded != nil {
-		c.coded.close()
-	}
-	if c.pages != nil {
-		c.pages.Close()
-	}
+	c.pages.Close()
 }

@@ -108,7 +108,6 @@ func mustFill(t reflect.Type) {
 // kinds are the types of fields, each with that of its column.
 var kinds = map[reflect.Type]parquet.Kind{
 	reflect.TypeFor[string](): parquet.ByteArray, reflect.TypeFor[[]byte](): parquet.ByteArray,
-	reflect.TypeFor[Alias](): parquet.ByteArray,
 	reflect.TypeFor[int64](): parquet.Int64, reflect.TypeFor[int32](): parquet.Int32,
 	reflect.TypeFor[bool](): parquet.Boolean, reflect.TypeFor[float64](): parquet.Double,
 	reflect.TypeFor[time.Time](): parquet.Int64,

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // seqRow has the target of a row.
@@ -16,9 +15,9 @@ type seqRow struct {
 	Seq int64 `parquet:"seq"`
 }
 
-// EachSeq calls each with the seqs of all rows, in their order, and how many rows in a row have
-// one: at least.
-func (f *File) EachSeq(ctx context.Context, each func(seq int64, rows int) error) (err error) {
+// EachSeq calls each with the seqs of all rows, in their order, those of a page at a time. It
+// must not keep them.
+func (f *File) EachSeq(ctx context.Context, each func(seqs []int64) error) (err error) {
 	defer Recovered(&err)
 	leaves, err := f.leaves(leavesOf(reflect.TypeFor[seqRow]()), nil, false)
 	if err != nil {
@@ -26,10 +25,6 @@ func (f *File) EachSeq(ctx context.Context, each func(seq int64, rows int) error
 	}
 	return f.eachGroup(ctx, leaves, nil, func(g *group) error {
 		c := g.seq
-		isOther := func(p chunkPage) bool { return p.Encoding != format.DeltaBinaryPacked }
-		if c.skips != nil && !slices.ContainsFunc(c.skips.pages, isOther) {
-			return c.eachRun(each)
-		}
 		for rows := int64(0); ; rows += int64(c.n) {
 			if err := c.load(); err != nil {
 				return err
@@ -44,38 +39,12 @@ func (f *File) EachSeq(ctx context.Context, each func(seq int64, rows int) error
 			if err != nil {
 				return c.damaged(err)
 			}
-			for _, seq := range seqs {
-				if err := each(seq, 1); err != nil {
-					return err
-				}
+			if err := each(seqs); err != nil {
+				return err
 			}
 			c.at = c.n
 		}
 	})
-}
-
-// eachRun calls each with the runs of a column of numbers that has no nulls.
-func (c *cells[V]) eachRun(each func(v int64, n int) error) error {
-	b := buffersFor(0)
-	defer b.give()
-	for i := range c.skips.pages {
-		p := &c.skips.pages[i]
-		_, values, err := p.read(c.skips.in, c.skips.chunk, b)
-		var own error // of each
-		if err == nil {
-			err = eachDelta(values, int(p.Values), func(v int64, n int) error {
-				own = each(v, n)
-				return own
-			})
-		}
-		if own != nil {
-			return own
-		}
-		if err != nil {
-			return c.damaged(err)
-		}
-	}
-	return nil
 }
 
 // EachText calls each with the texts of a column that is in no list: once for a row group

@@ -31,18 +31,13 @@ type pageChunk struct {
 	Foreign        bool // another writer may have written them; they hold no lists
 	NoDictionary   bool // it stands elsewhere
 
-	// [checkPages] finds these:
-	Pages      []chunkPage // with values, in order
-	Dictionary contents    // without bytes if there is none
-	Texts      int         // of the dictionary, if it has texts
+	Pages []chunkPage // with values, in order; [checkPages] finds them
 }
 
 // A chunkPage is where a page stands, and what it holds.
 type chunkPage struct {
 	From, Values int64 // From is the offset of its header in the file
 	Coded        bool  // its values are in the dictionary
-
-	contents
 }
 
 // pagesFrom returns where the pages of a column begin: with its dictionary. parquet-go reads
@@ -88,7 +83,7 @@ func checkPages(in io.ReaderAt, size int64, group []pageChunk) error {
 		if err := c.check(near, size); err != nil {
 			return fmt.Errorf("column %d: %w", j, err)
 		}
-		group[j].Pages, group[j].Dictionary, group[j].Texts = c.Pages, c.Dictionary, c.Texts
+		group[j].Pages = c.Pages
 		together += c.dictionary + c.page
 	}
 	if together > mostTogether {
@@ -123,15 +118,14 @@ func (c *check) pages() error {
 			return err
 		}
 		plain, packed := int64(h.UncompressedPageSize), end-at
-		inside := contentsOf(h, c.From+at)
 		switch {
 		case h.Type != format.DictionaryPage:
-			c.Pages = append(c.Pages, chunkPage{c.From + begin, int64(values), isDictionary(encoding), inside})
+			c.Pages = append(c.Pages, chunkPage{c.From + begin, int64(values), isDictionary(encoding)})
 			c.page = max(c.page, plain)
 		case begin > 0 || c.NoDictionary: // some readers keep the first dictionary, others take the next
 			return errors.New("a dictionary follows another page")
 		default:
-			c.dictionary, c.Dictionary, c.Texts = plain, inside, int(h.DictionaryPageHeader.V.NumValues)
+			c.dictionary = plain
 		}
 		begin = end
 		from, compressed := at, packed > 0

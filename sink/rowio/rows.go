@@ -35,21 +35,13 @@ const batchRows = 1024
 // keeps a row, and not a copy of it.
 var Overwrite bool
 
-// An Alias is a text that is valid, like its batch, until each returns: for those who keep few of
-// many.
-type Alias []byte
-
 func overwrite(batch reflect.Value) {
 	row := reflect.New(batch.Type().Elem()).Elem()
 	if row.Kind() != reflect.Struct { // of texts, see [Foreign.Read]
 		batch.Clear()
 		return
 	}
-	var aliases []int
-	for f, field := range row.Fields() {
-		if f.Type == reflect.TypeFor[Alias]() {
-			aliases = append(aliases, f.Index[0])
-		}
+	for _, field := range row.Fields() {
 		switch field.Kind() {
 		case reflect.String:
 			field.SetString("overwritten")
@@ -60,9 +52,6 @@ func overwrite(batch reflect.Value) {
 		}
 	}
 	for i := range batch.Len() {
-		for _, field := range aliases {
-			clear(batch.Index(i).Field(field).Bytes())
-		}
 		batch.Index(i).Set(row)
 	}
 }

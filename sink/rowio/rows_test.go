@@ -547,19 +547,6 @@ func TestTypesOfTheProgram(t *testing.T) {
 	if err := f.CheckPages(); err != nil {
 		t.Error(err)
 	}
-	type few struct {
-		Text Alias `parquet:"text"`
-	}
-	var alias Alias
-	text = ""
-	err = Read(t.Context(), f, Selection{}, func(batch []few) error {
-		alias = batch[0].Text
-		text += string(alias)
-		return nil
-	})
-	if err != nil || text != "x" || string(alias) != "\x00" {
-		t.Errorf("%q, then %q: %v", text, alias, err)
-	}
 }
 
 // A row type that no table could have is a mistake in the code, and found at once.

@@ -17,7 +17,6 @@ type skips struct {
 	over       int64 // bytes
 	pages      []chunkPage
 	next       int // number of the page that is read next
-	chunk      *pageChunk
 }
 
 // skipsOf returns nil for a column whose pages cannot be skipped.
@@ -26,7 +25,7 @@ func skipsOf(in io.ReaderAt, column *format.ColumnMetaData, chunk *pageChunk) *s
 	if chunk.MaxRep > 0 || chunk.Foreign || len(chunk.Pages) == 0 || chunk.Pages[0].From != first {
 		return nil
 	}
-	return &skips{in: in, first: first, end: chunk.From + chunk.Length, pages: chunk.Pages, chunk: chunk}
+	return &skips{in: in, first: first, end: chunk.From + chunk.Length, pages: chunk.Pages}
 }
 
 // open opens the pages of a column.
@@ -68,18 +67,9 @@ func (c *cells[V]) skip(most int64) (rows int64, err error) {
 	if rows == 0 {
 		return 0, nil
 	}
-	s.next = to
-	return rows, c.reopen()
-}
-
-// reopen has parquet-go read the next page.
-func (c *cells[V]) reopen() error {
-	s := c.skips
-	if s.over = s.pages[s.next].From - s.first; c.coded != nil {
-		return nil
-	}
+	s.next, s.over = to, s.pages[to].From-s.first
 	if err := c.pages.SeekToRow(0); err != nil {
-		return c.damaged(err)
+		return 0, c.damaged(err)
 	}
-	return nil
+	return rows, nil
 }

@@ -131,17 +131,11 @@ func (c *cells[V]) pass(left int64) error {
 			return c.damaged(errors.New("has fewer rows than its row group"))
 		}
 		rows, entries := c.upTo(left)
-		switch {
-		case c.coded == nil:
-			present := entries
-			if c.maxDef > 0 {
-				present = bytes.Count(c.defs[c.at:c.at+entries], []byte{byte(c.maxDef)})
-			}
-			_, err = c.take(present)
-		case c.at+entries < c.n:
-			err = c.coded.pass(entries)
+		present := entries
+		if c.maxDef > 0 {
+			present = bytes.Count(c.defs[c.at:c.at+entries], []byte{byte(c.maxDef)})
 		}
-		if err != nil {
+		if _, err := c.take(present); err != nil {
 			return c.damaged(err)
 		}
 		c.at, left = c.at+entries, left-rows

@@ -7,7 +7,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -15,7 +14,7 @@ import (
 // row group of fetches there is each body once, in the order in which rows first name
 // them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
-	rowReader[bodyRow]
+	rowReader[schema.Body]
 	limits limits
 	spare  bool            // there may be others than rows need
 	needed map[string]int  // remaining rows of the group, by digest
@@ -23,12 +22,6 @@ type bodyReader struct {
 	held   map[string][]byte
 	packed map[string]bool // held compressed, by digest
 	room   int             // bytes that may still be held as they are
-}
-
-// bodyRow is a [schema.Body]. Most bodies are passed over where a sample is wanted.
-type bodyRow struct {
-	ContentDigest string      `parquet:"content_digest"`
-	Body          rowio.Alias `parquet:"body"`
 }
 
 // expect prepares for the rows of a group. Whether their targets are wanted is known by seq.
@@ -72,7 +65,7 @@ func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 			continue
 		}
 		if !b.judged[one.ContentDigest] {
-			one.Body = rowio.Alias{}
+			one.Body = []byte{}
 		}
 		if err := b.hold(one.ContentDigest, one.Body); err != nil {
 			return nil, err
@@ -100,7 +93,7 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 func (b *bodyReader) hold(digest string, body []byte) error {
 	if len(body) <= b.room {
 		b.room -= len(body)
-		b.held[digest] = append([]byte{}, body...)
+		b.held[digest] = body
 		return nil
 	}
 	z, err := packer()

@@ -17,7 +17,7 @@ import (
 // check returns an error for a body that is above the size limit of the run, that is not
 // that of its digest, if it is judged, or that the row group does not need. Such bodies would be
 // held for nothing. Where answers that had bodies are gone, these are passed over.
-func (b *bodyReader) check(one *bodyRow) error {
+func (b *bodyReader) check(one *schema.Body) error {
 	if most := b.limits.kept; most > 0 && len(one.Body) > most {
 		return fmt.Errorf("the table bodies has a body of %d bytes, and the run kept at most %d of each", len(one.Body), most)
 	}

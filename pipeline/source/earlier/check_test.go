@@ -102,13 +102,13 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 func TestBodiesOfAnswersThatAreGone(t *testing.T) {
 	var texts []string
 	r := &bodyReader{limits: limits{100, 100, 100}, spare: true}
-	r.pull = func() (*bodyRow, error, bool) {
+	r.pull = func() (*schema.Body, error, bool) {
 		if len(texts) == 0 {
 			return nil, nil, false
 		}
 		body := []byte(texts[0])
 		texts = texts[1:]
-		return &bodyRow{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
+		return &schema.Body{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
 	}
 	texts = []string{"a", "b", "a", "c", "d"}
 	digest := schema.ContentDigest([]byte("c"))
@@ -121,7 +121,7 @@ func TestBodiesOfAnswersThatAreGone(t *testing.T) {
 func anyOrigin(fetch.Origin) bool { return true }
 
 // Bodies that no wanted target needs are passed over; those of wanted ones are held against their
-// digests, and stay as they are when the reader goes on.
+// digests.
 func TestBodiesOfOtherTargets(t *testing.T) {
 	a, b := schema.ContentDigest([]byte("a")), schema.ContentDigest([]byte("b"))
 	rows := []schema.Fetch{{Seq: 1, ContentDigest: &a}, {Seq: 2, ContentDigest: &b}, {Seq: 3, ContentDigest: &a}}
@@ -129,11 +129,10 @@ func TestBodiesOfOtherTargets(t *testing.T) {
 		{"a", "b", "a  a", ""}, {"a", "damaged", "a  a", ""}, {"damaged", "b", "", "has a body with the digest"},
 	} {
 		r := &bodyReader{limits: limits{100, 100, 100}}
-		page := new([7]byte)
-		all := []bodyRow{{a, []byte(c.a)}, {b, []byte(c.b)}}
-		r.pull = func() (*bodyRow, error, bool) {
+		all := []schema.Body{{ContentDigest: a, Body: []byte(c.a)}, {ContentDigest: b, Body: []byte(c.b)}}
+		r.pull = func() (*schema.Body, error, bool) {
 			row := all[0]
-			all, row.Body = all[1:], page[:copy(page[:], row.Body)]
+			all = all[1:]
 			return &row, nil, true
 		}
 		r.expect(rows, nil, map[int64]bool{1: true})
@@ -178,7 +177,7 @@ func TestHeldBodiesTakeLittleMemory_NoRace(t *testing.T) {
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
 	part := partOf(t, e.in.Path(""), "bodies", 0, 4, bodies,
 		parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
-	r := &bodyReader{limits: e.limits, rowReader: newRowReader[bodyRow](t.Context(), e.in, []journal.Part{part})}
+	r := &bodyReader{limits: e.limits, rowReader: newRowReader[schema.Body](t.Context(), e.in, []journal.Part{part})}
 	defer r.stop()
 	isWanted := make(map[int64]bool)
 	for i := range rows {

@@ -186,7 +186,7 @@ func inputError(path string, err error) error {
 func (r *Run) readSegment(
 	ctx context.Context, parts *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
 ) error {
-	kept := &bodyReader{rowReader: newRowReader[bodyRow](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
+	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
 	defer kept.stop()
 	answers := &besideReader[schema.Answer]{
 		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",
