@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,11 @@ func TestBuiltInRegistry(t *testing.T) {
 	}
 	by := make(map[string]schema.Agent)
 	categories := make(map[string]int)
+	crawlers := 0
 	for _, a := range agents {
+		if a.Kind == KindCrawler {
+			crawlers++
+		}
 		by[a.Name] = a
 		categories[a.Category]++
 		if a.Operator == nil && a.Binds == nil { // a token of purpose is nobody's
@@ -72,6 +77,10 @@ func TestBuiltInRegistry(t *testing.T) {
 		if categories[c] == 0 {
 			t.Errorf("no agent of category %s", c)
 		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if want := fmt.Sprintf("each of some %d crawlers", (crawlers+5)/10*10); err != nil || !strings.Contains(string(readme), want) {
+		t.Errorf("of %d crawlers README.md does not say %q: %v", crawlers, want, err)
 	}
 	// No agent has another agent's name among its own tokens.
 	names := make(map[string]string)
