@@ -45,7 +45,7 @@ test('warcio reads every record', async () => {
   }
   farm.kill('SIGINT');
 
-  const facts = [], others = [], ids = new Set();
+  const facts = [], others = [], ids = new Set(), plain = new Set(); // plain: headers that warcio knows from the body
   let responses = 0;
   for await (const { record, content } of records(file, false)) {
     const id = record.warcHeader('WARC-Record-ID').slice(1, -1);
@@ -56,6 +56,7 @@ test('warcio reads every record', async () => {
     if (record.warcType === 'metadata' && record.warcContentType === 'application/json') facts.push(JSON.parse(Buffer.from(content).toString()));
     else if (record.warcType !== 'warcinfo') others.push(id);
     if (record.warcType === 'response') responses++;
+    if (/^HTTP[^\r\n]*\r\n([^\r\n]+\r\n)+\r\n/.test(Buffer.from(content).toString('latin1'))) plain.add(id);
   }
   assert.deepEqual(facts.map(fact => fact.capture.origin.host), hosts);
   const named = facts.flatMap(fact => (fact.exchanges ?? []).flatMap(x => [x.request, x.response])).filter(id => id);
@@ -66,10 +67,10 @@ test('warcio reads every record', async () => {
   const bodies = new Map(facts.filter(fact => fact.bodies && !fact.capture.body_truncated).map(fact => [fact.bodies[0], fact.content_digest]));
   let compared = 0;
   for await (const { record, content } of records(file, true)) {
-    const want = bodies.get(record.warcHeader('WARC-Record-ID').slice(1, -1));
+    const id = record.warcHeader('WARC-Record-ID').slice(1, -1), want = bodies.get(id);
     const coding = record.httpHeaders?.headers.get('Content-Encoding') ?? 'gzip';
-    // It decodes no other encodings, takes a 103 for the answer, and lines of a header must end with CRLF.
-    if (!want || coding !== 'gzip' || record.httpHeaders?.statusCode === 103 || record.warcTargetURI === 'http://bare.test/robots.txt') continue;
+    // It decodes no other encodings, takes a 103 for the answer, and the body for fields of a header that has none, or whose lines end with LF.
+    if (!want || coding !== 'gzip' || record.httpHeaders?.statusCode === 103 || !plain.has(id)) continue;
     const sent = record.httpHeaders?.headers.get('Content-Encoding') ? undefined : record.httpHeaders?.headers.get('Content-Length') ?? undefined; // a server may send more
     assert.equal(sha1(content.subarray(0, sent)), want, record.warcTargetURI);
     compared++;
