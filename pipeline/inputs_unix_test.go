@@ -3,6 +3,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +97,28 @@ func pipe(t *testing.T, text string) string {
 		}
 	}()
 	return path
+}
+
+// A run that replaces another and is interrupted before a host has answered stays, and is resumed.
+func TestARunThatReplacesAnotherStaysWhenInterrupted(t *testing.T) {
+	answer := func(*http.Request) {}
+	c := newConfig(t, func(_ http.ResponseWriter, r *http.Request) { answer(r) }, "a.test\n")
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c.ForceNew, answer = true, func(r *http.Request) { cancel(); <-r.Context().Done() }
+	_, err = Run(ctx, c, new(Progress))
+	if stopped := (*Stopped)(nil); !errors.As(err, &stopped) || !stopped.Resumable {
+		t.Fatalf("an interrupted run: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "_runs/r/plan.json")); err != nil {
+		t.Errorf("neither run is there: %v", err)
+	}
+	c.ForceNew, c.Resume, answer = false, true, func(*http.Request) {}
+	if r, err := Run(t.Context(), c, new(Progress)); err != nil || r.Targets != 1 {
+		t.Errorf("resumed: %+v, %v", r, err)
+	}
 }
 
 // The run that a new one replaces goes once the input of the new one is known to have a target. Then

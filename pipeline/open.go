@@ -263,9 +263,11 @@ func (n *census) openRejects(context.Context) error {
 
 // close closes what open has opened, however the run has ended, and returns the error
 // of the run. One that is refused leaves nothing: there is nothing to resume and nothing to query.
+// One that is interrupted once the run is gone that it replaces stays, so that there is one of the two.
 func (n *census) close(ctx context.Context, err error) error {
 	leave, closeMemory := n.leave, (*memory.Memory).Close
-	if err != nil && (n.run == nil || n.run.IsNew()) && n.progress.Snapshot().Fetched == 0 {
+	replaces := n.old != nil && n.run != nil && ctx.Err() != nil
+	if err != nil && (n.run == nil || n.run.IsNew()) && n.progress.Snapshot().Fetched == 0 && !replaces {
 		leave, closeMemory = n.discard, (*memory.Memory).Discard
 	}
 	if n.rejects != nil {
