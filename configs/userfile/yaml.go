@@ -216,7 +216,7 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 	case n.ShortTag() == "!!null":
 	case isList && n.Kind != yaml.SequenceNode, hasKeys && n.Kind != yaml.MappingNode,
 		!isList && !hasKeys && want != "" && n.Kind != yaml.ScalarNode:
-		return in(path, failed(n.Line, "expected %s, got %s", want, cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`")))
+		return in(path, failed(n.Line, "expected %s, got %s", want, Found(n)))
 	case n.Kind == yaml.SequenceNode && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
 		for _, element := range n.Content {
 			if err := checkFields(path, element, t.Elem(), false); err != nil {
@@ -321,6 +321,9 @@ var (
 
 // wantOf says what a type holds, by its name or what it is made of; "" for anything.
 func wantOf(t reflect.Type) string { return cmp.Or(wantKind[t.String()], wantKind[t.Kind().String()]) }
+
+// Found says what a node is, for an error that says what it should be.
+func Found(n *yaml.Node) string { return cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`") }
 
 // reworded rewrites an error of the library, whose text contains the line and names
 // types of Go.

@@ -125,20 +125,29 @@ func Explain(set *pflag.FlagSet, err error) error {
 
 // Wanted describes the value that a flag takes.
 func Wanted(invalid *pflag.InvalidValueError) error {
-	switch invalid.GetFlag().Value.Type() {
-	case "bool":
-		return errors.New("expected true or false")
-	case "int", "int64":
-		if strings.Trim(invalid.GetValue(), "-0123456789") == "" {
-			return errors.New("expected a whole number that is not too large")
-		}
-		return errors.New("expected a whole number")
-	case "float64":
-		return errors.New("expected a number")
-	case "duration":
-		return errors.New("expected a time with its unit, such as 30s, 5m or 24h")
-	case "stringSlice":
-		return errors.New("expected words separated by commas")
+	kind := Kind(invalid.GetFlag())
+	switch {
+	case kind == "":
+		return invalid.Unwrap() // a type of our own says it
+	case kind == "a whole number" && strings.Trim(invalid.GetValue(), "-0123456789") == "":
+		kind += " that is not too large"
 	}
-	return invalid.Unwrap() // a type of our own says it
+	return errors.New("expected " + kind)
+}
+
+// Kind says what values a flag takes, "" if its type alone knows.
+func Kind(flag *pflag.Flag) string {
+	switch flag.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int", "int64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a time with its unit, such as 30s, 5m or 24h"
+	case "stringSlice":
+		return "words separated by commas"
+	}
+	return ""
 }

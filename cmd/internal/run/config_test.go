@@ -66,7 +66,13 @@ func TestApplyConfig(t *testing.T) {
 		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
 		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" is given twice`, nil},
-		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
+		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value, got a list", nil},
+		{"a list for a number", "out: o\nretries: [1]\n", ":2: retries: expected a whole number, got a list", nil},
+		{"pairs for a time", "timeout: {a: 1}\n", ":1: timeout: expected a time with its unit, such as 30s, 5m or 24h, " +
+			"got keys and values", nil},
+		{"pairs for a list", "schemes: {a: 1}\n", ":1: schemes: expected a list of words, got keys and values", nil},
+		{"a list in a list", "schemes: [[a]]\n", ":1: schemes: expected a list of words, got one that holds other things", nil},
+		{"a list for a base", "profiles:\n  x:\n    base: [google]\n", ":3: profile x: base: expected a word, got a list", nil},
 		{"stages after the limit", "profiles:\n  x:\n    unreachable_limit: 20h\n    server_error_stages:\n" +
 			"      - {after: 24h, outcome: full_allow, copy: use}\n", ":4: profile x: server_error_stages: stage 1 is after " +
 			"24h0m0s and never begins: unreachable_limit is 20h0m0s", nil},

@@ -127,7 +127,9 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	base := "google"
 	for key, value := range userfile.Pairs(fields) {
 		if key.Value == "base" {
-			base = value.Value
+			if base = value.Value; value.Kind != yaml.ScalarNode {
+				return nil, configError(path, value, "profile %s: base: expected a word, got %s", name, userfile.Found(value))
+			}
 		}
 	}
 	from, ok := robots.ProfileNamed(base)
@@ -223,13 +225,17 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 	if list, ok := flag.Value.(pflag.SliceValue); ok && value.Kind != yaml.ScalarNode {
 		var items []string
 		if err := value.Decode(&items); err != nil {
-			return errors.New("expected a list of words")
+			got := userfile.Found(value)
+			if value.Kind == yaml.SequenceNode {
+				got = "one that holds other things"
+			}
+			return fmt.Errorf("expected a list of words, got %s", got)
 		}
 		flag.Changed = true
 		return list.Replace(items)
 	}
 	if value.Kind != yaml.ScalarNode {
-		return errors.New("expected one value")
+		return fmt.Errorf("expected %s, got %s", cmp.Or(flags.Kind(flag), "one value"), userfile.Found(value))
 	}
 	err := set.Set(flag.Name, value.Value)
 	var invalid *pflag.InvalidValueError
