@@ -18,7 +18,8 @@ import (
 const compareHelp = `Shows whether two policies mean the same. B is equal to A, stricter (it forbids all
 that A forbids, and more), looser, or mixed. For each direction, compare prints a URL
 on which they differ, mostly the shortest, and the line that decides on each side. The
-answer holds for all URLs. Only rules are compared, not what a server answers.
+answer holds for all URLs; a byte above 127 is in none, although check --jsonl judges
+paths that have one. Only rules are compared, not what a server answers.
 
 Give FILE, --agent or --profile twice; what is given once holds for both policies.
 One FILE may be - for standard input.
