@@ -107,6 +107,9 @@ func TestCSV(t *testing.T) {
 		"both conditions, an element of a list": {
 			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "B"), where("host", "h0.example")}}, "seq\n1\n11\n",
 		},
+		"no element of a list": {
+			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "", "C", `["A","B"]`)}}, "seq\n",
+		},
 		"null": {Selection{Table: "verdicts", Columns: []string{"seq"}, Where: []Condition{where("rule_line", ""), where("agent", "B")}}, "seq\n1\n11\n"},
 		"joined": {
 			Selection{Table: "verdicts", Columns: []string{"seq", "category"}, Where: []Condition{where("host", "h2.example")}},
