@@ -99,18 +99,18 @@ func (s *others) tire(o fetch.Origin, after time.Duration) {
 	}
 }
 
-// isTired reports whether an origin wants to be left alone.
-func (s *others) isTired(o fetch.Origin) (bool, error) {
+// isTired reports whether an origin wants to be left alone by other hosts than its own.
+func (s *others) isTired(o fetch.Origin, isOwn bool) (_ bool, err error) {
+	if isOwn {
+		return false, nil
+	}
 	until := time.Time{}
 	if t := s.find(tiredKey(o)); t != nil {
 		until = t.until
 	} else if s.backing.Spared != nil {
-		var err error
-		if until, err = s.backing.Spared(o); err != nil {
-			return false, err
-		}
+		until, err = s.backing.Spared(o)
 	}
-	return time.Now().Before(until), nil
+	return err == nil && time.Now().Before(until), err
 }
 
 // sharedAs returns the key of the request for a URL whose answer others may want, "" if none do.
@@ -225,19 +225,15 @@ func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a recei
 func (t *turn) take(ctx context.Context, b *budget, o fetch.Origin, isOwn bool) (a received, fail *fetch.Failure,
 	isOver bool) {
 	s := t.lease.client.others
-	err := t.lease.acquire(ctx, b, s.turns, o.String())
-	if err == nil {
-		isTired, unknown := false, error(nil)
-		if !isOwn {
-			isTired, unknown = s.isTired(o)
-		}
-		if !isTired && unknown == nil {
+	if err := t.lease.acquire(ctx, b, s.turns, o.String()); err == nil {
+		isTired, err := s.isTired(o, isOwn)
+		if !isTired && err == nil {
 			t.at = o
 			return a, nil, false
 		}
 		s.turns.release(o.String())
-		if unknown != nil {
-			return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: unknown, Local: unknown}, true
+		if err != nil {
+			return a, &fetch.Failure{Class: answer.ErrorCanceled, Err: err, Local: err}, true
 		}
 	} else if t.lease.ctx.Err() != nil {
 		return a, fetch.FailureOf(t.lease.ctx, fetch.Connecting, err), true

@@ -298,7 +298,7 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 		t.Error("the place at the origin is lost")
 	}
 	client.others.keep(&told{key: tiredKey(shopOrigin), until: time.Now()})
-	if isTired, err := client.others.isTired(shopOrigin); isTired || err != nil {
+	if isTired, err := client.others.isTired(shopOrigin, false); isTired || err != nil {
 		t.Error("it is left alone for longer than it asks")
 	}
 }

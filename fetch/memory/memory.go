@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -221,10 +220,13 @@ func (m *Memory) Discard() error {
 	if len(m.made) == 0 {
 		return m.Close()
 	}
-	err := m.close(func() error { return os.RemoveAll(m.made[0]) })
-	if runtime.GOOS == "windows" { // it removes no file that is open, and so no lock
-		err = os.Remove(filepath.Join(m.made[0], "LOCK"))
-		os.Remove(m.made[0])
+	var left error
+	err := m.close(func() error {
+		left = os.RemoveAll(m.made[0])
+		return nil
+	})
+	if err == nil && left != nil { // Windows removes no file that is open, and so no lock
+		err = cmp.Or(os.Remove(filepath.Join(m.made[0], "LOCK")), os.Remove(m.made[0]))
 	}
 	if err != nil {
 		return fmt.Errorf("remove the state folder: %w", err)

@@ -155,30 +155,20 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 // are found: remarks, errors, and what parsers part on.
 func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) iter.Seq[schema.Line] {
 	errors := e.readings[0].content.errors
-	remark := func(m *robots.Remark) schema.Line {
-		return schema.Line{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
-			Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
-		}
-	}
 	return func(yield func(schema.Line) bool) {
 		if cap(e.parted) > 16*someRows {
 			e.parted = nil // those of a large file
 		}
 		e.parted = e.parityRows(row, f, e.parted[:0])
-		if len(errors)+len(e.parted) == 0 {
-			for i := range f.Remarks {
-				if !yield(remark(&f.Remarks[i])) {
-					return
-				}
-			}
-			return
-		}
 		for _, found := range e.orderLines(f.Remarks, errors, e.parted) {
 			var line schema.Line
 			switch i := int(uint32(found)); {
 			case i < len(f.Remarks):
-				line = remark(&f.Remarks[i])
+				m := &f.Remarks[i]
+				line = schema.Line{
+					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
+					Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
+				}
 			case i < len(f.Remarks)+len(errors):
 				x := &errors[i-len(f.Remarks)]
 				line = schema.Line{
