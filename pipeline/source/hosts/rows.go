@@ -215,7 +215,11 @@ func (out *row) fill(host, hostRev, url, rank string) {
 	if rank == "" {
 		return
 	}
-	n, err := strconv.ParseInt(rank, 10, 64)
+	whole := strings.TrimRight(rank, "0") // pandas writes 7.0 for 7 in a column with gaps
+	if !strings.HasSuffix(whole, ".") {
+		whole = rank
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(whole, "."), 10, 64)
 	if err != nil || n < 1 {
 		out.badRank = true
 		return
