@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"slices"
-	"time"
+	"sync/atomic"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -196,24 +195,19 @@ func count[N int | int64](n N, what string) string {
 }
 
 // verifyBar shows the progress of the verification: a bar on a terminal, else a line now and
-// then, for a bucket takes minutes.
+// then. A large part takes longer than the time between two lines.
 func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
+	var read, all atomic.Int64
+	show = func(parts, of int) { read.Store(int64(parts)); all.Store(int64(of)) }
 	if !cli.IsTerminal(stderr) {
-		return verifyLines(slog.New(slog.NewTextHandler(stderr, nil)), time.Now), func() {}
+		return show, cli.ShowLines(stderr, func() []any { return []any{"parts", read.Load(), "of", all.Load()} })
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 		progressbar.OptionSetDescription("parts read"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(cli.BarEvery), progressbar.OptionClearOnFinish())
-	return func(parts, of int) { bar.ChangeMax(of); bar.Set(parts) }, func() { bar.Finish() }
-}
-
-// verifyLines logs how many parts are read, at most every few seconds.
-func verifyLines(log *slog.Logger, now func() time.Time) func(parts, of int) {
-	last := now()
-	return func(parts, of int) {
-		if at := now(); at.Sub(last) >= cli.LogEvery && parts < of {
-			last = at
-			log.Info("progress", "parts", parts, "of", of)
-		}
-	}
+		progressbar.OptionSetSpinnerChangeInterval(0), progressbar.OptionClearOnFinish())
+	stop := cli.Every(cli.BarEvery, func() {
+		bar.ChangeMax64(all.Load())
+		bar.Set64(read.Load())
+	})
+	return show, func() { stop(); bar.Finish() }
 }

@@ -2,24 +2,26 @@ package main
 
 import (
 	"bytes"
-	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 )
 
-// Without a terminal, verify says now and then how far it is, and nothing at the end.
+// Without a terminal, verify says now and then how far it is, also while it reads a large part.
 func TestVerifyShowsProgressInLines(t *testing.T) {
-	var out bytes.Buffer
-	at := time.Unix(0, 0)
-	show := verifyLines(slog.New(slog.NewTextHandler(&out, nil)), func() time.Time { return at })
-	for parts := range 8 {
-		at = at.Add(cli.LogEvery / 2)
-		show(parts+1, 8)
-	}
-	if text := out.String(); strings.Count(text, "msg=progress") != 3 || !strings.Contains(text, " parts=2 of=8\n") || !strings.Contains(text, " parts=6 of=8\n") {
-		t.Errorf("logged\n%s", text)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		show, end := verifyBar(&out)
+		show(2, 8)
+		time.Sleep(2*cli.LogEvery + cli.LogEvery/2)
+		show(8, 8)
+		end()
+		text := out.String()
+		if strings.Count(text, "msg=progress parts=2 of=8\n") != 2 || strings.Count(text, "msg=progress parts=8 of=8\n") != 1 {
+			t.Errorf("logged\n%s", text)
+		}
+	})
 }

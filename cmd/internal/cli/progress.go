@@ -17,7 +17,7 @@ import (
 
 const (
 	BarEvery = 200 * time.Millisecond
-	LogEvery = 5 * time.Second
+	LogEvery = 4 * time.Second // on a busy machine too, a line at least every five
 )
 
 // ShowProgress reports progress until stop is called: as a bar on a terminal, otherwise as
@@ -62,10 +62,15 @@ func Every(interval time.Duration, f func()) (stop func()) {
 // ShowCount writes a line with a count every few seconds until the returned function is called,
 // for a command that takes long before it prints anything.
 func ShowCount(stderr io.Writer, what string, count func() int64) (stop func()) {
+	return ShowLines(stderr, func() []any { return []any{what, count()} })
+}
+
+// ShowLines is [ShowCount] for lines that say more.
+func ShowLines(stderr io.Writer, says func() []any) (stop func()) {
 	out, began := slog.New(slog.NewTextHandler(stderr, nil)), time.Now()
 	return Every(LogEvery, func() {
 		if time.Since(began) >= LogEvery { // not at the end of a short one
-			out.Info("progress", what, count())
+			out.Info("progress", says()...)
 		}
 	})
 }
@@ -118,20 +123,22 @@ func showLog(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 type logger struct {
 	out  *slog.Logger
 	last pipeline.Snapshot
+	at   time.Duration // when last was said
 }
 
-// say writes a line if something has happened. After the last answer it always
-// does, because a silent run seems to hang.
+// say writes a line, also if no host has answered since the last one, because a silent run
+// seems to hang. At the end it does only if there is something new.
 func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	if !s.CutOff.IsZero() {
 		l.out.Warn("no host can be reached; waiting, and nothing that fails now is recorded", "since",
 			s.CutOff.UTC().Format(time.RFC3339), "fetched", s.Fetched)
 		return
 	}
-	if s.Fetched == l.last.Fetched && (s.Phase == pipeline.Fetching || s.Phase == pipeline.Finished) {
+	ended := s.Phase == pipeline.Finished || s.Phase == pipeline.Fetching && elapsed-l.at < LogEvery/2
+	if ended && s.Fetched == l.last.Fetched {
 		return
 	}
-	l.last = s
+	l.last, l.at = s, elapsed
 	args := []any{
 		"fetched", s.Fetched, "written", s.Written, "rejected", s.Rejected, "rate", rate(s, elapsed) + "/s",
 		"2xx", s.Answered, "4xx", s.ClientError, "none", s.Unreachable, "other", s.OtherError,

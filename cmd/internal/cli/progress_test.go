@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline"
@@ -63,6 +64,22 @@ func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 		if got := mix(step.snapshot, 12, elapsed); len(got) > 12 {
 			t.Errorf("step %d: %q is longer than there is room", i, got)
 		}
+	}
+}
+
+// While hosts let us wait, or tables are written before more answers are read, nothing is
+// fetched. The log goes on, but a run that ends at once does not say that it has fetched nothing.
+func TestARunThatWaitsIsNotSilent(t *testing.T) {
+	for took, want := range map[time.Duration]int{LogEvery / 4: 0, 2*LogEvery + LogEvery/4: 2, 3*LogEvery + LogEvery*3/4: 4} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			stop := showLog(new(pipeline.Progress), &out)
+			time.Sleep(took)
+			stop()
+			if n := strings.Count(out.String(), "msg=progress fetched=0 "); n != want {
+				t.Errorf("%s: %d lines, want %d:\n%s", took, n, want, out.String())
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -82,15 +83,17 @@ func PlanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := int64(0)
-			planned, err := pipeline.PlanShards(ctx, config, func(n int64) { rows = n })
+			var rows atomic.Int64
+			stop := cli.ShowCount(c.ErrOrStderr(), "rows", rows.Load)
+			planned, err := pipeline.PlanShards(ctx, config, rows.Store)
+			stop()
 			if ctx.Err() != nil {
 				return cli.ErrInterrupted
 			}
 			if err != nil {
 				return err
 			}
-			showPlan(c.OutOrStdout(), f, config, planned, rows)
+			showPlan(c.OutOrStdout(), f, config, planned, rows.Load())
 			return nil
 		},
 	}

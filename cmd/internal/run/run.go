@@ -180,7 +180,8 @@ func New() *Flags {
 			"answered")
 	cli.Group(s, "Network")
 
-	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
+	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes, which is worth it from some "+
+		"millions of hosts on: one that fails is made again alone, and others go on (see plan)")
 	s.IntVar(&f.shard, "shard", -1,
 		"make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or "+
 			"Google Batch); needs --run, implies --resume")
