@@ -20,7 +20,7 @@
 #   User-agent: * | Disallow: /a: /a closed; disallow all: false
 #   User-agent: * | Disallow: /b | User-agent: * | Disallow: /a: /a allowed; disallow all: false
 #   User-agent: bot | User-agent: other | Disallow: /a: /a closed; disallow all: false
-#   User-agent: bot | Sitemap: https://site.example/s.xml | User-agent: other | Disallow: /a: /a allowed; disallow all: true
+#   User-agent: bot | Sitemap: https://s.example/s | User-agent: other | Disallow: /a: /a allowed; disallow all: true
 #
 # Exits with 0 if it is still so, with 1 if not. Needs node and npm.
 set -euo pipefail
@@ -42,7 +42,7 @@ const files = [
   ['User-agent: *', 'Disallow: /a'],
   ['User-agent: *', 'Disallow: /b', 'User-agent: *', 'Disallow: /a'],
   ['User-agent: bot', 'User-agent: other', 'Disallow: /a'],
-  ['User-agent: bot', 'Sitemap: https://site.example/s.xml', 'User-agent: other', 'Disallow: /a'],
+  ['User-agent: bot', 'Sitemap: https://s.example/s', 'User-agent: other', 'Disallow: /a'],
 ];
 
 (async () => {
@@ -62,5 +62,5 @@ User-agent: * | Crawl-delay: 1: /a allowed; disallow all: true
 User-agent: * | Disallow: /a: /a closed; disallow all: false
 User-agent: * | Disallow: /b | User-agent: * | Disallow: /a: /a allowed; disallow all: false
 User-agent: bot | User-agent: other | Disallow: /a: /a closed; disallow all: false
-User-agent: bot | Sitemap: https://site.example/s.xml | User-agent: other | Disallow: /a: /a allowed; disallow all: true
+User-agent: bot | Sitemap: https://s.example/s | User-agent: other | Disallow: /a: /a allowed; disallow all: true
 SEEN
