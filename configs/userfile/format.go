@@ -48,6 +48,14 @@ func Format(head []byte) error {
 	return nil
 }
 
+// FormatOfLines is [Format] of a file that is read by lines, which end with LF.
+func FormatOfLines(head []byte) error {
+	if at := bytes.IndexByte(head, '\r'); at >= 0 && at+1 < len(head) && !bytes.Contains(head, []byte("\n")) {
+		return errors.New(`has lines that end with CR alone, as old Macs write them; convert it: tr '\r' '\n'`)
+	}
+	return Format(head)
+}
+
 // IsMarkup reports whether a text begins like a web page or XML: with a tag, a comment or a
 // declaration.
 func IsMarkup(head []byte) bool {

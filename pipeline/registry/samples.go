@@ -47,7 +47,7 @@ func EachSample(path string, in io.Reader, each func(Sample) error) error {
 	b := bufio.NewReader(in)
 	b.Peek(1)                                                 // Scan returns its error
 	head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
-	if err := userfile.Format(head); err != nil {
+	if err := userfile.FormatOfLines(head); err != nil {
 		return &userfile.Error{Path: path, Err: err}
 	}
 	r := bufio.NewScanner(b)

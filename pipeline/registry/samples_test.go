@@ -10,6 +10,7 @@ import (
 func TestSamplesInAnotherFormat(t *testing.T) {
 	none := func(s Sample) error { t.Errorf("%q is a sample", s.URL); return nil }
 	for text, want := range map[string]string{
+		"/a\r/b\r":                 "list.txt: has lines that end with CR alone",
 		"\xff\xfe/\x00a\x00\n\x00": "list.txt: is UTF-16", "PK\x03\x04\x14": "list.txt: is a zip archive", "\x1f\x8b\x08": "list.txt: is compressed with gzip",
 	} {
 		if err := EachSample("list.txt", strings.NewReader(text), none); err == nil || !strings.HasPrefix(err.Error(), want) {

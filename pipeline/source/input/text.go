@@ -43,10 +43,7 @@ func plain(r io.Reader, mayBeJSON bool) (io.Reader, func(), error) {
 		if userfile.IsMarkup(head) {
 			return errors.New("is a web page or XML; give one host, origin or URL to a line, or CSV")
 		}
-		if at := bytes.IndexAny(head, "\r\n"); at >= 0 && head[at] == '\r' && !bytes.Contains(head, []byte("\n")) && at+1 < len(head) {
-			return errors.New(`has lines that end with CR alone, as old Macs write them; convert it: tr '\r' '\n'`)
-		}
-		return userfile.Format(head)
+		return userfile.FormatOfLines(head)
 	}
 	b := bufio.NewReaderSize(r, 1<<18)
 	if err := named(b); err != nil {
