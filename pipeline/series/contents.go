@@ -98,7 +98,7 @@ func (s *hostSegment) mark(host int, k id) {
 
 // body marks what fetches says of the file of the last host, and reports whether there is
 // one that was read.
-func (s *hostSegment) body(row *hostRow) (hasText bool) {
+func (s *hostSegment) body(row *schema.Fetch) (hasText bool) {
 	host := len(s.hasText)
 	hasText = row.ContentDigest != nil && row.Challenge == nil
 	s.hasText, s.marks = append(s.hasText, hasText), append(s.marks, nil)

@@ -127,7 +127,7 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	must(t, err)
 	for _, p := range m.PartsOf("fetches") {
 		what := rowio.Selection{Columns: []string{"challenge"}}
-		must(t, rowio.Of(t.Context(), sinktest.Open(t, dir), []journal.Part{p}, what, func(batch []hostRow) error {
+		must(t, rowio.Of(t.Context(), sinktest.Open(t, dir), []journal.Part{p}, what, func(batch []schema.Fetch) error {
 			for i := range batch {
 				if batch[i].Challenge != nil {
 					walls++

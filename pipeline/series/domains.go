@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -24,7 +25,7 @@ func warnOfDomains(ctx context.Context, c Config, runs []*countedRun, r *Result)
 	}
 	var domains []uint64
 	err := rowio.Of(ctx, c.In, last.PartsOf("fetches"), rowio.Selection{Columns: []string{"registered_domain"}},
-		func(batch []hostRow) error {
+		func(batch []schema.Fetch) error {
 			for i := range batch {
 				if domain := batch[i].RegisteredDomain; domain != nil { // a host without one is a cluster of its own
 					domains = append(domains, maphash.String(seed, *domain))

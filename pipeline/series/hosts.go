@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -192,7 +193,7 @@ func (h *hostReader) findFallbacks(ctx context.Context) error {
 		return nil
 	}
 	err := rowio.Of(ctx, h.In, h.run.PartsOf("fetches"),
-		rowio.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch []hostRow) error {
+		rowio.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch []schema.Fetch) error {
 			for i := range batch {
 				if batch[i].FallbackErrorClass != nil {
 					h.fellBack = append(h.fellBack, maphash.String(seed, batch[i].Origin))

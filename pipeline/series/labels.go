@@ -106,7 +106,7 @@ func (s *hostSegment) labels(ctx context.Context, parts []journal.Part) error {
 }
 
 // band returns the band of a host.
-func (s *hostSegment) band(row *hostRow) uint8 {
+func (s *hostSegment) band(row *schema.Fetch) uint8 {
 	bands := s.hostReader.bandNames
 	if s.label == "" {
 		return uint8(slices.Index(bands, summary.StratumOf(row.Rank)))

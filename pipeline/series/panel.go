@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -152,7 +153,7 @@ func (f *panelFinder) read(
 ) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
 	what := rowio.Selection{Columns: []string{"host", "port"}}
-	err := rowio.Of(ctx, in, m.PartsOf("fetches"), what, func(batch []hostRow) error {
+	err := rowio.Of(ctx, in, m.PartsOf("fetches"), what, func(batch []schema.Fetch) error {
 		for i := range batch {
 			if key := keyOf(batch[i].Host, batch[i].Port); f.isIn(key, part) {
 				keys = append(keys, key)
@@ -161,30 +162,4 @@ func (f *panelFinder) read(
 		return nil
 	})
 	return keys, err
-}
-
-// hostRow has columns of fetches, of which each reader takes those that it needs.
-type hostRow struct {
-	Seq                int64   `parquet:"seq"`
-	Host               string  `parquet:"host"`
-	Port               int32   `parquet:"port"`
-	Rank               *int64  `parquet:"rank"`
-	Origin             string  `parquet:"origin"`
-	RegisteredDomain   *string `parquet:"registered_domain"`
-	Outcome            string  `parquet:"outcome"`
-	Reason             string  `parquet:"reason"`
-	Status             *int32  `parquet:"status"`
-	FallbackErrorClass *string `parquet:"fallback_error_class"`
-	Challenge          *string `parquet:"challenge" rowio:"maybe"` // an older run knows of no walls
-
-	// Of contents:
-	ContentDigest *string `parquet:"content_digest"`
-	Groups        int32   `parquet:"groups"`
-	Rules         int32   `parquet:"rules"`
-	Sitemaps      int32   `parquet:"sitemaps"`
-	HasBOM        bool    `parquet:"has_bom"`
-	IsUTF8        *bool   `parquet:"is_utf8"`
-	IsHTML        bool    `parquet:"is_html"`
-	BodyTruncated bool    `parquet:"body_truncated"`
-	OnlyComments  bool    `parquet:"only_comments"`
 }

@@ -64,7 +64,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 		what.Columns = append(what.Columns, contentColumns["fetches"]...)
 	}
 	for _, p := range parts {
-		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []hostRow) error {
+		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []schema.Fetch) error {
 			for i := range batch {
 				row := &batch[i]
 				if n := len(s.seqs); n > 0 && row.Seq <= s.seqs[n-1] {
@@ -84,7 +84,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 }
 
 // host adds a host, with what fetches says of it.
-func (s *hostSegment) host(row *hostRow, hasContents bool) error {
+func (s *hostSegment) host(row *schema.Fetch, hasContents bool) error {
 	s.seqs = append(s.seqs, row.Seq)
 	s.domains = append(s.domains, maphash.String(seed, *cmp.Or(row.RegisteredDomain, &row.Host)))
 	s.bands = append(s.bands, s.band(row))
@@ -128,17 +128,6 @@ func (s *hostSegment) hostOf(part string, seq int64, from int) (host int, err er
 	return host, err
 }
 
-// policyRow has the columns of policies that the pass needs.
-type policyRow struct {
-	Seq        int64   `parquet:"seq"`
-	Agent      string  `parquet:"agent"`
-	Profile    string  `parquet:"profile"`
-	Outcome    string  `parquet:"outcome"`
-	Class      string  `parquet:"class"`
-	IsExplicit bool    `parquet:"is_explicit"`
-	Template   *string `parquet:"template"`
-}
-
 // A numbering gives texts their places in a list, -1 for one that is not in it. Most texts
 // are those before.
 type numbering struct {
@@ -180,7 +169,7 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 	saidOutcomes, classes := numbered(outcomes), numbered(summary.ClassNames[:])
 	at := 0
 	for _, p := range parts {
-		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []policyRow) error {
+		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []schema.Policy) error {
 			for i := range batch {
 				row := &batch[i]
 				var err error

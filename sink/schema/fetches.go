@@ -136,7 +136,7 @@ type Fetch struct {
 	// Vendor of the wall that answered in place of a robots.txt: `cloudflare`, `aws-waf`, `akamai`, `datadome`,
 	// `imperva`, `human`, or `generic` (of nobody known). The host counts as unread: the class of all its
 	// policies is `unknown`. Null if no mark of a wall was found. Example: `cloudflare`.
-	Challenge *string `parquet:"challenge,dict"`
+	Challenge *string `parquet:"challenge,dict" rowio:"maybe"`
 	// Network that delivered the answer, by its headers: `cloudflare`, `cloudfront`, `fastly`, `akamai` and others
 	// of configs/cdns.yaml. Null if no header names one. Example: `fastly`.
 	CDN *string `parquet:"cdn,dict"`

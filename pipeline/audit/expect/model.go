@@ -174,14 +174,10 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 	}
 	var targets []modelTarget
 	var list []records.Wanted
-	err := rowio.Of(ctx, in, parts["fetches"], rowio.Selection{}, func(batch []struct {
-		Seq       int64   `parquet:"seq"`
-		Host      string  `parquet:"host"`
-		Outcome   string  `parquet:"outcome"`
-		Digest    *string `parquet:"content_digest"`
-		Challenge *string `parquet:"challenge" rowio:"maybe"`
-	}) error {
-		for _, row := range batch {
+	what := rowio.Selection{Columns: []string{"seq", "host", "outcome", "content_digest", "challenge"}}
+	err := rowio.Of(ctx, in, parts["fetches"], what, func(batch []schema.Fetch) error {
+		for i := range batch {
+			row := &batch[i]
 			t := modelTarget{host: row.Host, policy: answer.Undefined, walled: row.Challenge != nil}
 			for _, k := range meant {
 				if c.expectations.list[k].matches(t.host) {
@@ -195,7 +191,7 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 				t.policy = answer.Outcome(row.Outcome)
 			}
 			if t.policy == answer.ConditionalAllow {
-				list = append(list, records.Wanted{Seq: row.Seq, N: int64(len(targets)), Digest: schema.OrZero(row.Digest)})
+				list = append(list, records.Wanted{Seq: row.Seq, N: int64(len(targets)), Digest: schema.OrZero(row.ContentDigest)})
 			}
 			targets = append(targets, t)
 		}

@@ -10,17 +10,10 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
-
-// fetched has the columns of fetches that say whether a host is reachable.
-type fetched struct {
-	Seq       int64   `parquet:"seq"`
-	Host      string  `parquet:"host"`
-	Reason    string  `parquet:"reason"`
-	Challenge *string `parquet:"challenge" rowio:"maybe"` // an older run knows of no walls
-}
 
 // hosts finds the targets of a segment that expectations of the run cover, by the table
 // that shows their rows, and those of them that a wall kept from being read; and checks
@@ -39,8 +32,10 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	if len(meant) == 0 {
 		return targets, nil
 	}
-	err := rowio.Of(ctx, in, fetches, rowio.Selection{}, func(batch []fetched) error {
-		for _, t := range batch {
+	what := rowio.Selection{Columns: []string{"seq", "host", "reason", "challenge"}}
+	err := rowio.Of(ctx, in, fetches, what, func(batch []schema.Fetch) error {
+		for i := range batch {
+			t := &batch[i]
 			walled := t.Challenge != nil
 			for _, k := range meant {
 				table := c.expectations.list[k].table()

@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -195,9 +196,9 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 // seqsOf returns the targets of a segment that are some hosts.
 func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64,
 	err error) {
-	err = rowio.Of(ctx, in, fetches, rowio.Selection{Columns: []string{"seq", "host"}}, func(batch []fetched) error {
-		for _, t := range batch {
-			if of(t.Host) {
+	err = rowio.Of(ctx, in, fetches, rowio.Selection{Columns: []string{"seq", "host"}}, func(batch []schema.Fetch) error {
+		for i := range batch {
+			if t := &batch[i]; of(t.Host) {
 				out = append(out, t.Seq)
 			}
 		}

@@ -42,8 +42,12 @@ var detailTables = []struct {
 	name string
 	read func(context.Context, store.Store, journal.Part, *reader) error
 }{
-	{"policies", reading(nil, func(p *policyRow) int64 { return p.Seq }, (*reader).policy)},
-	{"verdicts", reading(nil, func(v *verdictRow) int64 { return v.Seq }, (*reader).verdict)},
+	{"policies", reading(
+		[]string{"seq", "agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input",
+			"search"},
+		func(p *schema.Policy) int64 { return p.Seq }, (*reader).policy)},
+	{"verdicts", reading([]string{"seq", "agent", "profile", "url", "verdict", "rule_line"},
+		func(v *schema.Verdict) int64 { return v.Seq }, (*reader).verdict)},
 	{"groups", reading(
 		[]string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay", "digest",
 			"template"},
@@ -192,21 +196,7 @@ func (r *reader) optionalID(column int, s *string) uint64 {
 	return r.id(column, *s) + 1
 }
 
-// policyRow has the columns of policies that are compared.
-type policyRow struct {
-	Seq        int64   `parquet:"seq"`
-	Agent      string  `parquet:"agent"`
-	Category   string  `parquet:"category"`
-	Profile    string  `parquet:"profile"`
-	GroupAgent *string `parquet:"group_agent"`
-	Class      string  `parquet:"class"`
-	Template   *string `parquet:"template"`
-	AITrain    *string `parquet:"ai_train"`
-	AIInput    *string `parquet:"ai_input"`
-	Search     *string `parquet:"search"`
-}
-
-func (r *reader) policy(p *policyRow, e *Encoder) {
+func (r *reader) policy(p *schema.Policy, e *Encoder) {
 	for i, s := range [...]string{p.Profile, p.Agent, p.Category, p.Class} {
 		e.Uint(r.id(i, s))
 	}
@@ -238,17 +228,7 @@ const (
 	newURL      = 1 << 5 // the URL follows its number
 )
 
-// verdictRow has the columns of verdicts that are compared.
-type verdictRow struct {
-	Seq      int64  `parquet:"seq"`
-	Agent    string `parquet:"agent"`
-	Profile  string `parquet:"profile"`
-	URL      string `parquet:"url"`
-	Verdict  string `parquet:"verdict"`
-	RuleLine *int32 `parquet:"rule_line"`
-}
-
-func (r *reader) verdict(v *verdictRow, e *Encoder) {
+func (r *reader) verdict(v *schema.Verdict, e *Encoder) {
 	a, p := r.id(0, v.Agent), r.id(1, v.Profile)
 	value := valueOf(v.Verdict)
 	if value == robots.Disallowed && v.RuleLine == nil {

@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -73,34 +72,24 @@ func (d *Decoder) Fetched() *Fetched {
 	return f
 }
 
-// fetchRow has the columns of fetches that are compared.
-type fetchRow struct {
-	Seq                int64      `parquet:"seq"`
-	Host               string     `parquet:"host"`
-	Rank               *int64     `parquet:"rank"`
-	Origin             string     `parquet:"origin"`
-	FetchTime          time.Time  `parquet:"fetch_time"`
-	Outcome            string     `parquet:"outcome"`
-	Reason             string     `parquet:"reason"`
-	FinalURL           *string    `parquet:"final_url"`
-	FallbackErrorClass *string    `parquet:"fallback_error_class"`
-	ContentDigest      *string    `parquet:"content_digest"`
-	UnreachableSince   *time.Time `parquet:"unreachable_since"`
-	Challenge          *string    `parquet:"challenge" rowio:"maybe"`
-}
+// compared selects the columns of fetches that are compared.
+var compared = rowio.Selection{Columns: []string{
+	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class",
+	"content_digest", "unreachable_since", "challenge",
+}}
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with their rows of other tables.
 func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool,
 	besides *Besides, into *store.Sorter) error {
 	var e Encoder
-	return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{}, func(batch []fetchRow) error {
+	return rowio.Of(ctx, in, []journal.Part{p}, compared, func(batch []schema.Fetch) error {
 		for i := range batch {
 			row := &batch[i]
 			if wanted != nil && !wanted(row.Host) {
 				continue
 			}
-			f := row.fetched()
+			f := fetchedOf(row)
 			f.Segment, f.beside = p.Segment, besides.of(row.Seq)
 			if err := f.addTo(into, &e); err != nil {
 				return err
@@ -110,7 +99,7 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 	})
 }
 
-func (row *fetchRow) fetched() *Fetched {
+func fetchedOf(row *schema.Fetch) *Fetched {
 	f := &Fetched{
 		Host: row.Host, Origin: row.Origin, time: row.FetchTime.UnixMicro(), Seq: row.Seq, Rank: row.Rank,
 		Outcome: row.Outcome, Reason: row.Reason,
@@ -127,13 +116,7 @@ func (row *fetchRow) fetched() *Fetched {
 // AddTarget adds the row of a target that was looked up to a sorter, with its rows of other
 // tables.
 func AddTarget(t *lookup.Target, beside [NumBeside]string, into *store.Sorter) error {
-	row := fetchRow{
-		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome,
-		Reason:   t.Reason,
-		FinalURL: t.FinalURL, FallbackErrorClass: t.FallbackErrorClass, ContentDigest: t.ContentDigest,
-		UnreachableSince: t.UnreachableSince, Challenge: t.Challenge,
-	}
-	f := row.fetched()
+	f := fetchedOf(&t.Fetch)
 	f.Segment, f.beside = t.Segment, beside
 	return f.addTo(into, new(Encoder))
 }
