@@ -84,6 +84,9 @@ func (in *urlInput) read(r io.Reader) error {
 		return in.readSitemap(b)
 	case isLog(head):
 		return in.readLog(b)
+	case isOtherLog(head):
+		return &userfile.Error{Path: in.name, Err: errors.New("is an access log in a format that is not read (JSON, " +
+			"or W3C's with #Fields); have the server write the combined format")}
 	case in.each == nil:
 		return cli.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have "+
 			"agents of their own", in.name)
@@ -105,6 +108,16 @@ func isLog(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	_, ok := requestOf(string(line))
 	return ok
+}
+
+// isOtherLog reports whether the first line is one of an access log in JSON, as Caddy writes it,
+// or in W3C's extended format, as IIS and CloudFront do.
+func isOtherLog(head []byte) bool {
+	head = bytes.TrimLeft(head, "\r\n")
+	for bytes.HasPrefix(head, []byte("#")) && !bytes.HasPrefix(head, []byte("#Fields:")) {
+		_, head, _ = bytes.Cut(head, []byte("\n"))
+	}
+	return bytes.HasPrefix(head, []byte("{")) || bytes.HasPrefix(head, []byte("#Fields:"))
 }
 
 func (in *urlInput) note(format string, args ...any) {
