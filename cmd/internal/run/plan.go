@@ -140,10 +140,10 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 		if info, err := os.Stat(tar); err != nil || !info.IsDir() {
 			size := ""
 			if err == nil {
-				size = ", " + words.Count(info.Size(), "byte")
+				size = ", " + words.Count(info.Size(), "byte") + ","
 			}
-			fmt.Fprintf(out, "\nEach shard reads all of %s%s: %s times in all. Of a folder, each reads its own files.\n",
-				visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
+			fmt.Fprintf(out, "\nOf a plain tar, each shard reads its own files, as of a folder. If %s%s is compressed or at a URL, "+
+				"each reads all of it: %s times in all.\n", visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
 		}
 	}
 }
