@@ -1,9 +1,6 @@
 package portable
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // lines returns the lines of which each alone is enough for a step; if none is, lines that
 // are enough together, of which none can be left out.
@@ -55,6 +52,6 @@ func (e *Explainer) least(f *file, s *step, with, lines []int) []int {
 func (e *Explainer) enough(f *file, s *step, lines []int) bool {
 	next := s.apply(f, func(n int) bool { return slices.Contains(lines, n) })
 	agree := next != nil && e.agree(next, s)
-	f.spare = cmp.Or(next, f.spare)
+	e.spare(next)
 	return agree
 }
