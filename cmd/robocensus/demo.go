@@ -57,7 +57,7 @@ func runDemo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err e
 	}
 	set("out", "out")
 	set("schemes", "http")
-	set("timeout", "3s") // one host hangs; the slowest other one takes half of that
+	set("timeout", "4s") // one host hangs; the slowest other one takes 2.5s
 	set("retries", "1")
 	if err != nil {
 		return err
