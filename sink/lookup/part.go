@@ -13,7 +13,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // openPart is a part that is open. Its file is read under the lock.
@@ -26,8 +25,8 @@ type openPart struct {
 	mu   sync.Mutex
 	in   *windowed
 	from io.Closer
-	file *parquet.File
-	rows *rowio.File // the same
+	file *parquet.File // nil until its whole footer is needed
+	rows *rowio.File   // the same
 }
 
 // part returns a part that is open, until release. In the place of the one that was used
@@ -50,7 +49,10 @@ func (r *Run) part(p journal.Part) (*openPart, error) {
 	f.users++
 	r.open = append(r.open, f)
 	r.mu.Unlock()
-	f.once.Do(func() { f.err = f.openFile(r.in, p) })
+	f.once.Do(func() {
+		at, err := r.in.OpenAt(p.Path)
+		f.from, f.in, f.err = at, &windowed{in: at, size: p.Bytes}, err
+	})
 	return f, f.err
 }
 
@@ -60,26 +62,31 @@ func (r *Run) release(f *openPart) {
 	f.users--
 }
 
-func (f *openPart) openFile(in store.Store, p journal.Part) (err error) {
-	defer rowio.Recovered(&err)
-	at, err := in.OpenAt(p.Path)
+// readFooter reads the whole footer, unless it is read.
+func (f *openPart) readFooter() (err error) {
+	if f.file != nil {
+		return nil
+	}
+	if _, err := f.in.footer(); err != nil {
+		return err
+	}
+	file, err := parquet.OpenFile(f.in, f.in.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return err
 	}
-	f.from, f.in = at, &windowed{in: at, size: p.Bytes}
-	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
-	if err != nil {
+	if err := checkIndices(file, f.in.size); err != nil {
 		return err
 	}
-	f.rows = rowio.FileOf(f.in, p.Bytes, f.file)
-	return checkIndices(f.file, p.Bytes)
+	f.file, f.rows = file, rowio.FileOf(f.in, f.in.size, file)
+	return nil
 }
 
 func (f *openPart) close() error {
 	if f.from == nil {
 		return nil
 	}
+	f.in.giveBack()
 	return f.from.Close()
 }
 
@@ -94,7 +101,17 @@ func (f *openPart) column(group int, name string) (*parquet.FileColumnChunk, err
 
 // ofTexts returns the rows whose column has one of some texts.
 func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (found []rowio.Span, err error) {
-	for i, group := range f.file.RowGroups() {
+	groups, known, err := f.mayHave(ctx, column, texts)
+	if err != nil || known && len(groups) == 0 {
+		return nil, err
+	}
+	if err := f.readFooter(); err != nil {
+		return nil, err
+	}
+	for i := range f.file.RowGroups() {
+		if known && !slices.Contains(groups, i) {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -102,23 +119,8 @@ func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (
 		if err != nil {
 			return nil, err
 		}
-		may := false
-		for _, text := range texts {
-			filter := chunk.BloomFilter()
-			if filter == nil { // another writer, or a column without
-				may = true
-				break
-			}
-			has, err := filter.Check(parquet.ByteArrayValue([]byte(text)))
-			if err != nil {
-				return nil, err
-			}
-			may = may || has
-		}
-		if !may {
-			continue
-		}
-		err = f.values(chunk, rowio.Span{Group: i, N: group.NumRows()}, func(row int64, v parquet.Value) bool {
+		all := rowio.Span{Group: i, N: f.file.RowGroups()[i].NumRows()}
+		err = f.values(chunk, all, func(row int64, v parquet.Value) bool {
 			if slices.Contains(texts, string(v.ByteArray())) {
 				found = append(found, rowio.Span{Group: i, First: row, N: 1})
 			}
@@ -133,6 +135,9 @@ func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (
 
 // ofTarget returns the rows of a target. They stand together, and seq never falls.
 func (f *openPart) ofTarget(ctx context.Context, seq int64) (found []rowio.Span, err error) {
+	if err := f.readFooter(); err != nil {
+		return nil, err
+	}
 	for i := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

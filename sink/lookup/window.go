@@ -3,6 +3,7 @@ package lookup
 import (
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -32,29 +33,68 @@ func (w *windowed) ReadAt(b []byte, at int64) (int, error) {
 		return 0, io.EOF
 	}
 	wanted := b[:min(int64(len(b)), w.size-at)]
-	for _, p := range w.windows {
-		if at >= p.at && at+int64(len(wanted)) <= p.at+int64(len(p.bytes)) {
-			copy(wanted, p.bytes[at-p.at:])
-			return short(len(wanted), len(b))
-		}
-	}
-	if len(wanted) > window {
+	held := w.held(at, int64(len(wanted)))
+	switch {
+	case held != nil:
+	case len(wanted) > window:
 		if _, err := w.in.ReadAt(wanted, at); err != nil && err != io.EOF {
 			return 0, err
 		}
 		return short(len(wanted), len(b))
+	default:
+		from := min(at, max(0, w.size-window)) // the footer, with what stands before it
+		all, err := w.piece(from, min(window, w.size-from))
+		if err != nil {
+			return 0, err
+		}
+		held = all[at-from:]
 	}
-	from := min(at, max(0, w.size-window)) // the footer, with what stands before it
-	p := piece{from, make([]byte, min(window, w.size-from))}
-	if n, err := w.in.ReadAt(p.bytes, from); n < len(p.bytes) {
-		return 0, fmt.Errorf("read %d bytes at %d: %w", len(p.bytes), from, err)
+	copy(wanted, held)
+	return short(len(wanted), len(b))
+}
+
+// held returns some bytes if they are kept, else nil.
+func (w *windowed) held(at, length int64) []byte {
+	for _, p := range w.windows {
+		if at >= p.at && at+length <= p.at+int64(len(p.bytes)) {
+			return p.bytes[at-p.at:][:length]
+		}
+	}
+	return nil
+}
+
+// piece returns some bytes of the file, and keeps them.
+func (w *windowed) piece(at, length int64) ([]byte, error) {
+	if held := w.held(at, length); held != nil {
+		return held, nil
+	}
+	p := piece{at: at}
+	if spare, ok := spares.Get().(*[]byte); ok && int64(cap(*spare)) >= length {
+		p.bytes = (*spare)[:length]
+	} else {
+		p.bytes = make([]byte, length)
+	}
+	if n, err := w.in.ReadAt(p.bytes, at); n < len(p.bytes) {
+		return nil, fmt.Errorf("read %d bytes at %d: %w", len(p.bytes), at, err)
 	}
 	if len(w.windows) == keptWindows {
 		w.windows = append(w.windows[:0], w.windows[1:]...)
 	}
 	w.windows = append(w.windows, p)
-	copy(wanted, p.bytes[at-from:])
-	return short(len(wanted), len(b))
+	return p.bytes, nil
+}
+
+// spares are windows of parts that are closed: of hundreds, few are open at the same time.
+var spares sync.Pool // *[]byte
+
+// giveBack forgets what is kept.
+func (w *windowed) giveBack() {
+	for _, p := range w.windows {
+		if len(p.bytes) >= window {
+			spares.Put(&p.bytes)
+		}
+	}
+	w.windows = nil
 }
 
 func short(got, wanted int) (int, error) {
