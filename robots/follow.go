@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"strings"
+
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/dialect"
 )
@@ -56,21 +58,18 @@ func (j *Judge) refuse(r *File, p *Policy) {
 
 func (j *Judge) chooseDialect(r *File, n *dialect.Names, i int) {
 	a, p := &j.agents[i], &j.policies[i]
-	last := j.lastToken(n, i)
-	for k, lower := range j.tokens[i] {
-		groups := n.GroupsFor(lower)
+	last := j.lastToken(n, a)
+	for k, token := range a.allTokens() {
+		groups := n.GroupsFor(strings.ToLower(token))
 		if groups == nil || k < last {
 			continue
 		}
-		var token string
 		how := OwnGroup
-		if own := len(a.Tokens); k < own {
-			token = a.Tokens[k]
-		} else {
-			token, how = a.FallsBackTo[k-own], FallbackGroup
+		if k >= len(a.Tokens) {
+			how = FallbackGroup
 		}
 		if len(groups) == 0 { // named, and without rules
-			p.GroupAgent, p.Match, p.GroupLine = token, how, n.LineOf(lower)
+			p.GroupAgent, p.Match, p.GroupLine = token, how, n.LineOf(strings.ToLower(token))
 			j.addSet(p, j.compile(r))
 			return
 		}
@@ -86,14 +85,13 @@ func (j *Judge) chooseDialect(r *File, n *dialect.Names, i int) {
 
 // lastToken returns the number of the token whose group counts, if that is the last of an
 // agent's own; 0 otherwise.
-func (j *Judge) lastToken(n *dialect.Names, agent int) (last int) {
-	own := len(j.agents[agent].Tokens)
-	if !j.profile.LastGroup || own < 2 {
+func (j *Judge) lastToken(n *dialect.Names, a *Agent) (last int) {
+	if !j.profile.LastGroup || len(a.Tokens) < 2 {
 		return 0
 	}
 	at := int32(-1)
-	for k, token := range j.tokens[agent][:own] {
-		if groups := n.GroupsFor(token); len(groups) > 0 && groups[0] > at {
+	for k, token := range a.Tokens {
+		if groups := n.GroupsFor(strings.ToLower(token)); len(groups) > 0 && groups[0] > at {
 			at, last = groups[0], k
 		}
 	}

@@ -3,7 +3,6 @@ package robots
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
@@ -17,7 +16,6 @@ type Judge struct {
 	agents   []Agent
 	names    []*names   // one, or two if the profile leaves the case of agents open
 	products [][]byte   // per agent: the name that it sends, in lower case (MatchSubstring)
-	tokens   [][]string // per agent: all its tokens in lower case, of a dialect
 	policies []Policy   // per agent
 	readings []*File    // further readings of the file, if the profile leaves choices
 	letters  []*File    // readings with reserved characters in a path equal to their escapes
@@ -42,10 +40,6 @@ type Judge struct {
 	byGroup []*ruleset      // per group: its rules, once compiled
 	starSet merged
 	pool    []int32 // memory of Policy.groups
-
-	// Memory of the rulesets in use.
-	literals []literal
-	wilds    []wild
 }
 
 // NewJudge prepares a list of agents, which should have passed Agent.Validate.
@@ -79,13 +73,6 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 		}
 		j.products[i] = bytes.ToLower([]byte(name))
 		j.policies[i].judge = j
-		if j.dialect {
-			tokens := a.allTokens()
-			for k := range tokens {
-				tokens[k] = strings.ToLower(tokens[k])
-			}
-			j.tokens = append(j.tokens, tokens)
-		}
 	}
 	return j
 }
@@ -94,7 +81,6 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 // judge's profile.
 func (j *Judge) Load(f *File) {
 	j.used, j.inUse = 0, 0
-	j.literals, j.wilds = j.literals[:0], j.wilds[:0]
 	for i := range j.policies {
 		p := &j.policies[i]
 		p.GroupAgent, p.Match, p.GroupLine = "", NoGroup, 0
@@ -329,17 +315,6 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	rs := j.sets[j.used]
 	j.used++
 	rs.reset(r, groups)
-	literals, wilds := 0, 0
-	for _, g := range groups {
-		for i := r.Groups[g].Rules.From; i < r.Groups[g].Rules.To; i++ {
-			if r.Rules[i].Wildcard {
-				wilds++
-			} else {
-				literals++
-			}
-		}
-	}
-	rs.literals, rs.wilds = carve(&j.literals, literals), carve(&j.wilds, wilds)
 	if !j.overflows(r, groups) {
 		for _, g := range groups {
 			if rs.add(j.profile, &r.Groups[g]); r.Groups[g].ends {
@@ -353,16 +328,6 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	rs.hides = j.profile.GreatestOnly && rs.findHidden()
 	rs.odd = j.dialect && (rs.hides || rs.findOdd(j.profile))
 	return rs
-}
-
-// carve returns room for n elements at the end of a memory, which begins anew if it is full.
-func carve[V any](memory *[]V, n int) []V {
-	if len(*memory)+n > cap(*memory) {
-		*memory = make([]V, 0, max(n, 2*cap(*memory)))
-	}
-	from := len(*memory)
-	*memory = (*memory)[:from+n]
-	return (*memory)[from : from : from+n]
 }
 
 // overflows reports whether groups have so many rules that a dialect counts none of them.

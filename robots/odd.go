@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/dialect"
@@ -29,17 +30,17 @@ func (rs *ruleset) findOdd(p *Profile) bool {
 // findHidden reports whether a plain pattern is tried in place of another of its kind that
 // it begins with.
 func (rs *ruleset) findHidden() bool {
-	var texts [2][][]byte
+	texts := [2][]string{}
 	for i := range rs.literals {
 		l := &rs.literals[i]
 		if rs.isPlain(l) {
-			texts[l.key&1] = append(texts[l.key&1], rs.text(l)[:l.n])
+			texts[l.key&1] = append(texts[l.key&1], string(rs.text(l)[:l.n]))
 		}
 	}
 	for _, of := range texts {
-		slices.SortFunc(of, bytes.Compare)
+		slices.Sort(of)
 		for i := 1; i < len(of); i++ {
-			if len(of[i]) != len(of[i-1]) && bytes.HasPrefix(of[i], of[i-1]) {
+			if of[i] != of[i-1] && strings.HasPrefix(of[i], of[i-1]) {
 				return true // sorted, a text that another one begins with stands right before one
 			}
 		}

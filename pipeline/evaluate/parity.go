@@ -27,14 +27,13 @@ type parity struct {
 func (c *Config) explainers() []*portable.Explainer {
 	google := c.Readers[robots.DefaultReader]
 	var out []*portable.Explainer
-	memory := new(portable.Memory)
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		if p := c.Readers[registry.Reader(a)]; a.Kind != registry.KindToken && google != nil && p != nil && p != google {
 			if out == nil {
 				out = make([]*portable.Explainer, len(c.Agents))
 			}
-			out[i] = portable.NewExplainer(google, p, registry.Robots(a), memory)
+			out[i] = portable.NewExplainer(google, p, registry.Robots(a))
 		}
 	}
 	return out

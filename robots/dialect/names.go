@@ -29,12 +29,11 @@ type Names struct {
 	at     map[string]int
 	star   []int32 // the groups for all crawlers
 	before int     // names that stand before the first *
-	first  []int32 // memory of the groups of names, of which nearly all have one
 }
 
 // NamesOf returns the names of a file that has these agents.
 func NamesOf(g *Groups, agents []Agent) *Names {
-	n := &Names{Groups: g, agents: agents, at: make(map[string]int, len(agents)), first: make([]int32, len(agents))}
+	n := &Names{Groups: g, agents: agents, at: make(map[string]int)}
 	together := n.FurtherOnce || n.FurtherLast || n.Continues || n.AgentIs == IsEqualOrPart
 	for i, a := range agents {
 		if together {
@@ -89,11 +88,7 @@ func (n *Names) add(name string) int {
 	if !ok {
 		k = len(n.names)
 		n.at[name] = k
-		var groups []int32
-		if k < len(n.first) {
-			groups = n.first[k : k : k+1]
-		}
-		n.names, n.groups = append(n.names, name), append(n.groups, groups)
+		n.names, n.groups = append(n.names, name), append(n.groups, nil)
 	}
 	return k
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -277,21 +278,13 @@ func withoutTags(b []byte) []byte {
 // foldName returns a name in lower case. In lower case a capital I with a dot is two
 // characters to all languages but Go, so to no parser but temoto it is the i of a token.
 func foldName(b []byte) string {
-	var memory [64]byte // without which each name would take memory of its own, twice
-	lower := memory[:0]
-	for _, c := range b {
-		switch {
-		case c >= utf8.RuneSelf:
-			return strings.Map(func(r rune) rune {
-				if r == 'İ' {
-					return r
-				}
-				return unicode.ToLower(r)
-			}, string(b))
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		lower = append(lower, c)
+	if !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf }) {
+		return strings.ToLower(string(b))
 	}
-	return string(lower)
+	return strings.Map(func(r rune) rune {
+		if r == 'İ' {
+			return r
+		}
+		return unicode.ToLower(r)
+	}, string(b))
 }

@@ -2,6 +2,7 @@ package portable
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -50,8 +51,8 @@ type Explainer struct {
 	token   string // in lower case
 	readers [2]*robots.Profile
 	judges  [2]*robots.Judge
+	read    robots.File   // by the parser
 	as      *robots.Judge // of the file as it is, for google
-	*Memory
 	shown
 	witness [2]robots.Target // its path
 	steps   []*step
@@ -62,15 +63,15 @@ type Explainer struct {
 	work    int   // of comparisons that may still be done
 }
 
-// NewExplainer returns an explainer for a crawler, whose parser is not google. Those of one
-// goroutine share a memory.
-func NewExplainer(google, parser *robots.Profile, agent robots.Agent, m *Memory) *Explainer {
+// NewExplainer returns an explainer for a crawler, whose parser is not google.
+func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer {
 	if google.RobotsTxtAllowed != parser.RobotsTxtAllowed { // what a crawler asks for anyway makes no difference
 		changed := *google
 		changed.RobotsTxtAllowed = parser.RobotsTxtAllowed
 		google = &changed
 	}
-	e := &Explainer{token: strings.ToLower(agent.Tokens[0]), readers: [2]*robots.Profile{google, parser}, Memory: m}
+	e := &Explainer{token: strings.ToLower(agent.Tokens[0]), readers: [2]*robots.Profile{google, parser}}
+	e.read.JudgeOnly = true
 	for i, p := range e.readers {
 		e.judges[i] = robots.NewJudge(p, []robots.Agent{agent})
 	}
@@ -150,8 +151,7 @@ func (e *Explainer) Compare(google *robots.File) (p Parity) {
 		for i, reader := range e.readers {
 			e.witness[i] = reader.LiteralTarget("http://h" + e.path)
 		}
-		e.reset()
-		whole := e.readFile(google.Body(), google.Truncated)
+		whole := readFile(google.Body(), google.Truncated)
 		whole.hear([]robots.File{e.read})
 		e.as.Load(&whole.read)
 		p.Causes = e.causes(whole)
@@ -174,7 +174,7 @@ func (e *Explainer) spent() bool { return e.bytes < 0 || e.work < 0 }
 func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) {
 	body := read.Body()
 	e.bytes -= len(body) + 1
-	e.read.Cut, e.read.JudgeOnly = read.Truncated, true
+	e.read.Cut = read.Truncated
 	e.read.ParseBeside(read, body, e.readers[1])
 	e.judges[0].Load(read)
 	e.judges[1].Load(&e.read)
@@ -257,10 +257,10 @@ func (e *Explainer) first(f *file, of []*step) *step {
 			break
 		}
 		next := s.apply(f, nil)
-		agree := next != nil && e.agree(next, s)
-		if e.spare(next); agree {
+		if next != nil && e.agree(next, s) {
 			return s
 		}
+		f.spare = cmp.Or(next, f.spare)
 	}
 	return nil
 }

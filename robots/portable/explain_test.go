@@ -17,7 +17,7 @@ func explainer(t testing.TB, parser, agent string) *Explainer {
 	if !ok {
 		t.Fatal(parser)
 	}
-	return NewExplainer(google, p, robots.Agent{Name: agent, Tokens: []string{agent}}, new(Memory))
+	return NewExplainer(google, p, robots.Agent{Name: agent, Tokens: []string{agent}})
 }
 
 // compared compares a file.
@@ -269,7 +269,7 @@ func TestExplainRealFiles(t *testing.T) {
 				}
 				found[p.Causes[0].Key]++
 				s := x.steps[slices.IndexFunc(x.steps, func(s *step) bool { return s.key == p.Causes[0].Key })]
-				whole := x.readFile(body, false)
+				whole := readFile(body, false)
 				x.read.Parse(body, x.readers[1])
 				whole.hear([]robots.File{x.read})
 				next := s.apply(whole, nil)
@@ -308,12 +308,12 @@ func TestAgree(t *testing.T) {
 		if strings.Contains(body, "/b") && len(body) < 100 {
 			was = "User-agent: Spider\nDisallow: /a\n"
 		} else if len(body) > 100 {
-			if a, b := x.policies(&x.readFile([]byte(body), false).read); x.differ(a, b) != robots.DifferenceUndecided {
+			if a, b := x.policies(&readFile([]byte(body), false).read); x.differ(a, b) != robots.DifferenceUndecided {
 				t.Fatal("entangled rules are decided")
 			}
 		}
-		x.as.Load(&x.readFile([]byte(was), false).read)
-		if got := x.agree(x.readFile([]byte(body), false), &step{advice: "some"}); got != want {
+		x.as.Load(&readFile([]byte(was), false).read)
+		if got := x.agree(readFile([]byte(body), false), &step{advice: "some"}); got != want {
 			t.Errorf("%q: %t", body, got)
 		}
 	}

@@ -308,7 +308,7 @@ func dropUnslashed(f *file, only func(int) bool) (touched []int) {
 			l.write(nil)
 		}
 	})
-	lines := f.lines[:0]
+	var lines []line
 	for i := range f.lines {
 		if !gone[i] {
 			lines = append(lines, f.lines[i])

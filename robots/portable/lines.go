@@ -40,60 +40,15 @@ type file struct {
 	tail  []byte      // its last line, which is cut and does not count
 	read  robots.File // as google reads it
 	text  []byte      // what read is of
-	of    *Memory     // that it is of
-}
-
-// Memory is what explainers of one goroutine read files into, one after another.
-type Memory struct {
-	read robots.File // by a crawler's parser
-	all  []*file     // that serve again for the next file that is explained
-	free []*file     // that nothing needs now
-}
-
-// Bounds of the files that serve again.
-const (
-	mostFiles     = 16
-	mostFileText  = 32 << 10
-	mostFileLines = 1 << 10
-)
-
-// file returns memory for a file.
-func (m *Memory) file() *file {
-	if n := len(m.free) - 1; n >= 0 {
-		f := m.free[n]
-		m.free = m.free[:n]
-		return f
-	}
-	f := &file{of: m}
-	if len(m.all) < mostFiles {
-		m.all = append(m.all, f)
-	}
-	return f
-}
-
-// spare takes back a file that nothing needs, if there is one.
-func (m *Memory) spare(f *file) {
-	if f != nil {
-		m.free = append(m.free, f)
-	}
-}
-
-// reset takes back all files, but for the large ones.
-func (m *Memory) reset() {
-	m.all = slices.DeleteFunc(m.all, func(f *file) bool {
-		return cap(f.text) > mostFileText || cap(f.lines) > mostFileLines
-	})
-	clear(m.free)
-	m.free = append(m.free[:0], m.all...)
+	spare *file       // memory for the next clone
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // readFile reads the lines of a file as google does. The last line of a file that is cut
 // does not count.
-func (m *Memory) readFile(body []byte, cut bool) *file {
-	f := m.file()
-	f.bom, f.lines, f.cut, f.tail = bytes.HasPrefix(body, utf8BOM), f.lines[:0], cut, nil
+func readFile(body []byte, cut bool) *file {
+	f := &file{bom: bytes.HasPrefix(body, utf8BOM), cut: cut}
 	for text, end := range robots.SplitLines(bytes.TrimPrefix(body, utf8BOM)) {
 		f.lines = append(f.lines, line{number: len(f.lines) + 1, text: text, end: string(end)})
 	}
@@ -106,7 +61,10 @@ func (m *Memory) readFile(body []byte, cut bool) *file {
 
 // clone returns a copy for a step, which classifies it.
 func (f *file) clone() *file {
-	next := f.of.file()
+	next := f.spare
+	if f.spare = nil; next == nil {
+		next = new(file)
+	}
 	next.bom, next.lines, next.cut, next.tail = f.bom, append(next.lines[:0], f.lines...), f.cut, f.tail
 	return next
 }

@@ -1,6 +1,9 @@
 package portable
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // lines returns the lines of which each alone is enough for a step; if none is, lines that
 // are enough together, of which none can be left out.
@@ -52,6 +55,6 @@ func (e *Explainer) least(f *file, s *step, with, lines []int) []int {
 func (e *Explainer) enough(f *file, s *step, lines []int) bool {
 	next := s.apply(f, func(n int) bool { return slices.Contains(lines, n) })
 	agree := next != nil && e.agree(next, s)
-	e.spare(next)
+	f.spare = cmp.Or(next, f.spare)
 	return agree
 }

@@ -152,7 +152,7 @@ func examine(body []byte, crawlers []Crawler, most int) (*Report, int) {
 	}
 	c := newChecker(parsers, most)
 	c.ask(body, crawlers)
-	c.original = new(Memory).readFile(body, false)
+	c.original = readFile(body, false)
 	c.original.hear(c.files[1:])
 	r := &Report{UnaskedAgents: c.unnamed + c.unasked, UnaskedPaths: c.unaskedPaths, Truncated: len(body) < whole}
 	f := c.original

@@ -395,7 +395,7 @@ func TestCheckIsBounded(t *testing.T) {
 		// With less to do it in, less is asked and explained, and that is said.
 		c := newChecker(all, 0)
 		c.ask([]byte(body), nil)
-		c.spendStep(new(Memory).readFile([]byte(body), false))
+		c.spendStep(readFile([]byte(body), false))
 		least := c.work
 		less, work := examine([]byte(body), nil, 4*least)
 		if work > 12*least {
@@ -452,7 +452,7 @@ func TestLinesFoundAtOnce(t *testing.T) {
 		{"blank", (*file).blanksInGroups, "\nUser-agent: a\n\n#x\nDisallow: /a\n\nAllow: /b\n\nUser-agent: b\nDisallow: /\n\nSitemap: x\n\n", []int{3, 4, 6, 11}},
 	} {
 		var got []int
-		for i, found := range c.find(new(Memory).readFile([]byte(c.body), false)) {
+		for i, found := range c.find(readFile([]byte(c.body), false)) {
 			if found {
 				got = append(got, i+1)
 			}
@@ -462,7 +462,7 @@ func TestLinesFoundAtOnce(t *testing.T) {
 		}
 	}
 	// A file does not grow without bound where crawlers share groups.
-	f := new(Memory).readFile([]byte(hostileFiles(20_000)["shared groups"]), false)
+	f := readFile([]byte(hostileFiles(20_000)["shared groups"]), false)
 	if n := len(f.lines); len(mergeGroups(f, func(int) bool { return true })) > 0 && len(f.lines) > (mostGrowth+1)*n {
 		t.Errorf("%d lines become %d", n, len(f.lines))
 	}

@@ -24,7 +24,7 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 	}
 	next := f.clone()
 	if len(s.change(next, only)) == 0 {
-		f.of.spare(next)
+		f.spare = next
 		return nil
 	}
 	next.classify()
@@ -35,7 +35,7 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 func (s *step) touches(f *file) []int {
 	next := f.clone()
 	lines := s.change(next, func(int) bool { return true })
-	f.of.spare(next)
+	f.spare = next
 	lines = slices.DeleteFunc(lines, func(n int) bool { return n == 0 })
 	slices.Sort(lines)
 	return slices.Compact(lines)
