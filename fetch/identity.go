@@ -73,7 +73,8 @@ func (i *Identity) Validate() error {
 	case i.UserAgent == "":
 		return fmt.Errorf("identity %s has no user agent", i.Name)
 	case len(i.Agent) > maxAgentName || !utf8.ValidString(i.Agent) || strings.ContainsFunc(i.Agent, unicode.IsControl):
-		return fmt.Errorf("identity %s: the name of its agent has a control character, is not UTF-8 or has more than %d bytes", i.Name, maxAgentName)
+		return fmt.Errorf("identity %s: the name of its agent has a control character, is not UTF-8 or "+
+			"has more than %d bytes", i.Name, maxAgentName)
 	}
 	if err := CheckUserAgent(i.UserAgent); err != nil {
 		return fmt.Errorf("identity %s: %w", i.Name, err)

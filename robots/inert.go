@@ -64,7 +64,8 @@ func isInertEscape(text []byte, inQuery bool, on domain) bool {
 // dialect rewrites, symbol by symbol.
 func rewritesFew(as rewrite.Rewriter) bool {
 	switch as {
-	case rewrite.Rewriter{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, // no stranger than the forms of the RFC
+	// no stranger than the forms of the RFC
+	case rewrite.Rewriter{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true},
 		rewrite.Rewriter{Requote: rewrite.RequotePlain, Compared: rewrite.ComparedPath},
 		rewrite.Rewriter{Requote: rewrite.RequotePath}:
 		return true

@@ -34,7 +34,9 @@ func (m *PairMemo[T]) Of(a, b *Policy) T {
 	if ok {
 		return result
 	}
-	if i := slices.IndexFunc(m.costly, func(c costlyPair[T]) bool { return b.SameRules(c.b) && a.SameRules(c.a) }); i >= 0 {
+	if i := slices.IndexFunc(m.costly, func(c costlyPair[T]) bool {
+		return b.SameRules(c.b) && a.SameRules(c.a)
+	}); i >= 0 {
 		result = m.costly[i].result
 	} else {
 		most := m.Most - m.work

@@ -10,7 +10,7 @@
 //	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
 //	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
 //	DIR/_runs/<ID>/captures/<segment>           captures of an uncommitted segment
-//	DIR/_runs/<ID>/warc/<segment>.warc.gz       requests and answers of a segment, if they are kept, until the run is complete
+//	DIR/_runs/<ID>/warc/<segment>.warc.gz       requests and answers of a segment, if kept, until the run is complete
 //	DIR/_runs/<ID>/manifest.json                plan, records and parts, once the run is complete
 //	DIR/_runs/<ID>/rejected.csv
 //	DIR/_runs/<ID>/lock                         while a process writes the run

@@ -88,7 +88,8 @@ func exportCommand() *cobra.Command {
 	s.StringSliceVar(&f.columns, "columns", nil, "`NAMES` of the columns to write (default all)")
 	s.StringArrayVar(&f.agents, "agent", nil, "rows about this `AGENT` alone; of access its column (repeatable)")
 	s.StringVar(&f.profile, "profile", "", "rows under the profile `NAME` alone")
-	s.StringVar(&f.against, "against", "", "for changes and the views of it: the `RUN` it was compared with, if there are several")
+	s.StringVar(&f.against, "against", "",
+		"for changes and the views of it: the `RUN` it was compared with, if there are several")
 	c.RegisterFlagCompletionFunc("against", cli.CompleteRuns(3))
 	cli.CompleteFlag(c, "format", export.Formats...)
 	f.incomplete = cli.Incomplete(c)
@@ -139,7 +140,8 @@ func (f *exportFlags) selection(table string, someColumns bool) (s export.Select
 	case !slices.Contains(export.Formats, f.format):
 		return s, cli.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
 	case strings.HasPrefix(table, "series_") && slices.Contains(ofDatabase(), table):
-		return s, cli.Usagef("%s is of all runs: robocensus series --out %s --csv - gives these figures; the tables are %s", table,
+		return s, cli.Usagef("%s is of all runs: robocensus series --out %s --csv - gives these figures; the tables are %s",
+			table,
 			cli.ShellWord(f.out), strings.Join(exportable, ", "))
 	case slices.Contains(ofDatabase(), table):
 		return s, cli.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+

@@ -41,7 +41,8 @@ const reportExamples = `  robocensus report --out out 20261120T101500Z --html re
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: `report --out DIR RUN [--against RUN_A] [--html FILE]
-       robocensus report --out DIR [RUN] --text [--by LABEL]`, Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
+       robocensus report --out DIR [RUN] --text [--by LABEL]`,
+		Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
 		ValidArgsFunction: cli.CompleteRuns(1),
 	}
 	out := cli.Out(c)

@@ -125,7 +125,8 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	for _, m := range p.Manifests() {
 		if m.SchemaVersion != schema.SchemaVersion {
-			return cli.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
+			return cli.Usagef("run %s: the tables have schema version %d, and this program writes version "+
+				"%d: use robocensus %s", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 	}
 	rows := int64(0)

@@ -15,9 +15,10 @@ import (
 )
 
 const runsHelp = `Lists the runs in DIR by date, the newest last: ID, state, date, start, profiles and
-hosts: those in the tables and, of an interrupted run, those whose answers are kept. The date is that of --as-of, else the median day of the captures
-for WARC files, else the start. A run is complete, unfinished (under way or interrupted; run --resume
-continues it) or damaged (robocensus verify shows the problems).
+hosts: those in the tables and, of an interrupted run, those whose answers are kept.
+The date is that of --as-of, else the median day of the captures for WARC files, else the
+start. A run is complete, unfinished (under way or interrupted; run --resume continues it)
+or damaged (robocensus verify shows the problems).
 
 Where other commands take a RUN, latest is the last complete run of this list and
 previous the one before it.

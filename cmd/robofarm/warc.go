@@ -17,9 +17,9 @@ Writes captures of robots.txt files as Common Crawl stores them: a request,
 response and metadata record each, bodies decoded, the headers of removed
 encodings renamed to X-Crawler-Content-Encoding and the like. The suffix of FILE
 selects the form: .warc.gz (a gzip member per record), .warc.zst (a frame per
-record), .warc, or .arc.gz and .arc, the format before WARC. URLs are https; those of hosts with a port (example.com_8080)
-are http unless the port ends in 443. The same files and flags give the same
-bytes.
+record), .warc, or .arc.gz and .arc, the format before WARC. URLs
+are https; those of hosts with a port (example.com_8080) are http unless the port
+ends in 443. The same files and flags give the same bytes.
 
   robofarm warc --dir testdata/demo/hosts --out hosts.warc.gz
   robofarm warc --dir hosts.tar.gz --out large.warc.gz --repeat 100 --other 40

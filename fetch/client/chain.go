@@ -15,8 +15,9 @@ type route struct {
 	target string
 	may    func(o fetch.Origin, target string) bool // nil: anywhere
 	pages  bool                                     // keep the bodies of errors, if the client is configured to
-	after  *heard                                   // the chain whose rest this is, which goes on at an origin; nil at its beginning
-	at     fetch.Origin
+	// the chain whose rest this is, which goes on at an origin; nil at its beginning
+	after *heard
+	at    fetch.Origin
 }
 
 var robotsRoute = route{target: "/robots.txt", pages: true}

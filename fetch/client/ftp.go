@@ -157,7 +157,8 @@ func dataPort(named string) (uint16, *fetch.Failure) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port < minDataPort {
-		return 0, fetch.NewFailure(answer.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
+		return 0, fetch.NewFailure(answer.ErrorProtocol, "data connection: the server names no port from %d to 65535",
+			minDataPort)
 	}
 	return uint16(port), nil
 }
@@ -293,7 +294,8 @@ func (c *control) ended(ctx context.Context, err error) (status int, fail *fetch
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
 		return 0, fetch.NewFailure(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
 	case c.reply == ftp.StatusFileUnavailable && string(c.verb) != "RETR":
-		return c.reply, fetch.NewFailure(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply,
+		return c.reply, fetch.NewFailure(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file",
+			c.reply,
 			cmp.Or(string(c.verb), "nothing"))
 	case c.reply == ftp.StatusNotLoggedIn && c.full:
 		return c.reply, fetch.NewFailure(answer.ErrorFTPRefused, "header: reply %d of a server that is full", c.reply)

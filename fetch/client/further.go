@@ -49,7 +49,8 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		lease.more = append(lease.more, told)
 		return f
 	}
-	host := &fetch.Answered{Capture: got.Capture, Unread: isUnread, Parse: func(p *robots.Profile, each func(*robots.File)) error {
+	host := &fetch.Answered{Capture: got.Capture, Unread: isUnread, Parse: func(p *robots.Profile,
+		each func(*robots.File)) error {
 		if got.text == nil || got.isStopped() {
 			return nil
 		}

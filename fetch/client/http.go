@@ -207,7 +207,8 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	switch {
 	case q == nil && isPage, q != nil && q.Priced && q.MaxBody > 0 && resp.Status == http.StatusPaymentRequired:
 		return lease.errorPage(resp, below, in, a)
-	case q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299: // the bodies of errors and redirects hold no rules
+	// the bodies of errors and redirects hold no rules
+	case q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299:
 		var page []byte
 		if !isHead && c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
 			page = lease.beginning(b, conn, resp)

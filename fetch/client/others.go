@@ -209,7 +209,8 @@ func (lease *Lease) takeURL(ctx context.Context, b *budget, key string) (a recei
 		if known = s.find(key); err == nil {
 			lease.sharing = key
 		} else if known == nil {
-			return received{retold: true}, fetch.NewFailure(answer.ErrorTimeout, "what is asked for another host has not come"), true
+			return received{retold: true}, fetch.NewFailure(answer.ErrorTimeout, "what is asked for another host has not come"),
+				true
 		}
 	}
 	if known == nil {

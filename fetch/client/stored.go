@@ -72,7 +72,8 @@ func (lease *Lease) recall(o fetch.Origin, target string) (a received, fail *fet
 // Replay returns the body of an answer from the bytes of [fetch.Exchange.Received], decoded
 // and cut as the fetch did that received it with the same limit.
 func Replay(from io.Reader, maxBody int) ([]byte, error) {
-	lease := &Lease{client: &Client{config: Config{Limits: fetch.Limits{MaxBody: maxBody}}, spool: new(spool)}, ctx: context.Background(),
+	lease := &Lease{client: &Client{config: Config{Limits: fetch.Limits{MaxBody: maxBody}}, spool: new(spool)},
+		ctx:   context.Background(),
 		pages: true}
 	var a received
 	if fail := lease.receive(new(budget), new(weighed), &playback{r: from}, time.Now(), &a); fail != nil {

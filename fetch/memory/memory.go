@@ -329,7 +329,8 @@ func (m *Memory) record(o fetch.Origin) (*record, error) {
 }
 
 func (m *Memory) unreadable(origin string, err error) error {
-	return fmt.Errorf("the state folder %s: the record of %s %w; give another --state, or remove this one with its memory", m.dir, origin, err)
+	return fmt.Errorf("the state folder %s: the record of %s %w; give another --state, or remove this "+
+		"one with its memory", m.dir, origin, err)
 }
 
 func (m *Memory) reading(err error) error {

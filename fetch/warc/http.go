@@ -293,7 +293,8 @@ func (h *answerHead) parse(text []byte) {
 		switch {
 		case *to == nil:
 			*to = f.Value
-		case (to == &h.cacheControl || to == &h.encoding || to == &h.undone) && len(*to) < maxStoredHeader: // a list, RFC 9110 section 5.3
+		// a list, RFC 9110 section 5.3
+		case (to == &h.cacheControl || to == &h.encoding || to == &h.undone) && len(*to) < maxStoredHeader:
 			*to = slices.Concat(*to, []byte(", "), f.Value)
 		} // of several others the first counts, as in a client
 	}

@@ -145,7 +145,9 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 	} else {
 		rr.members.reset(ctx, r)
 	}
-	return read(ctx, &reader{members: rr.members, name: name, Limits: c.Limits, body: func() bool { return true }, answers: c.Answer, emit: emit, damaged: damaged,
+	return read(ctx, &reader{members: rr.members, name: name, Limits: c.Limits, body: func() bool {
+		return true
+	}, answers: c.Answer, emit: emit, damaged: damaged,
 		single: true})
 }
 

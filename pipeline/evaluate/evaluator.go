@@ -37,7 +37,8 @@ func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
 	return &Shared{
 		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges),
-		contents: newContents(len(judges)), pairs: &robots.PairStore[robots.Difference]{Undecided: robots.DifferenceUndecided},
+		contents: newContents(len(judges)), pairs: &robots.PairStore[robots.Difference]{
+			Undecided: robots.DifferenceUndecided},
 	}
 }
 

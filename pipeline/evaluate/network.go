@@ -100,10 +100,11 @@ func blockKey(address *string) string {
 // servers are the known products of Server headers.
 var servers = func() map[string]bool {
 	known := make(map[string]bool)
-	for _, name := range strings.Fields(`akamaighost akamainetstorage amazons3 apache apache-coyote ats awselb caddy cloudflare
+	for _, name := range strings.Fields(
+		`akamaighost akamainetstorage amazons3 apache apache-coyote ats awselb caddy cloudflare
 		cloudfront cowboy ddos-guard envoy esf fastly github.com google gse gunicorn gws haproxy istio-envoy jetty kestrel
-		lighttpd litespeed microsoft-azure-application-gateway microsoft-iis netlify nginx nginx-reuseport openresty pepyaka qrator sffe
-		squarespace squid sucuri tengine tomcat uvicorn varnish vercel waitress werkzeug yunjiasu-nginx`) {
+		lighttpd litespeed microsoft-azure-application-gateway microsoft-iis netlify nginx nginx-reuseport openresty pepyaka
+		qrator sffe squarespace squid sucuri tengine tomcat uvicorn varnish vercel waitress werkzeug yunjiasu-nginx`) {
 		known[name] = true
 	}
 	return known

@@ -27,7 +27,8 @@ func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Di
 		if first.profile == r.profile {
 			continue // equal, as a zero is
 		}
-		readings := robots.PairMemo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork,
+		readings := robots.PairMemo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork,
+			Each:  versusFirstWork,
 			Store: e.pairs}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {

@@ -70,7 +70,8 @@ func (p *pointMaker) warnOfOutages() {
 			// Which of both hides more there; both, if each alone is worth a warning.
 			byWalls, byOthers := walls[k]-walls[1-k], others[k]-others[1-k]
 			if byWalls >= min(byOthers, outage) && byWalls > 0 {
-				p.markHidden(i-1+k, "walls", "walls: they hide the policies of %.1f%% of the hosts, of %.1f%% in a neighbouring run", walls[k], walls[1-k])
+				p.markHidden(i-1+k, "walls",
+					"walls: they hide the policies of %.1f%% of the hosts, of %.1f%% in a neighbouring run", walls[k], walls[1-k])
 			}
 			if byOthers > min(byWalls, outage) && byOthers > 0 {
 				p.markHidden(i-1+k, "outage", "an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a "+

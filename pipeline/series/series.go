@@ -230,7 +230,8 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
 	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided),
-		listed: make(map[listedBy]summary.Percents), closed: make(map[string]int64), practices: make(map[metOn]*summary.Practice)}
+		listed: make(map[listedBy]summary.Percents), closed: make(map[string]int64),
+		practices: make(map[metOn]*summary.Practice)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err

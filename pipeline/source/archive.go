@@ -116,7 +116,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 	}
 	if s.config.LastCapture && s.config.Shard.IsPart() {
 		return &userfile.Error{Path: "--last-capture",
-			Err: errors.New("does not apply to a shard, which does not have all captures of a host; make the run without shards")}
+			Err: errors.New("does not apply to a shard, which does not have all captures of a host; make " +
+				"the run without shards")}
 	}
 	from, to := s.config.Shard.GroupOf(sizes)
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))

@@ -41,7 +41,8 @@ var Later = append(slices.Clone(laterNeeded),
 var madeAnew = []string{
 	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome",
 	"fetches.final_url",
-	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments", "fetches.stale_since", "fetches.unreachable_since",
+	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments", "fetches.stale_since",
+	"fetches.unreachable_since",
 	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
 }
 
@@ -141,7 +142,8 @@ func (m *Manifest) mayHave(table, setting string) bool {
 
 // HasLabels reports whether the run says which hosts have its labels.
 func (m *Manifest) HasLabels() bool {
-	return slices.Contains(m.Tables, "labels") && !slices.ContainsFunc([]string{"labels.host", "labels.label", "labels.value"},
+	return slices.Contains(m.Tables, "labels") && !slices.ContainsFunc([]string{"labels.host", "labels.label",
+		"labels.value"},
 		func(column string) bool { return slices.Contains(m.Without, column) })
 }
 

@@ -243,7 +243,8 @@ func decoder(in io.Reader) (*zstd.Decoder, error) {
 	if d, ok := decoders.Get().(*zstd.Decoder); ok {
 		return d, d.Reset(in)
 	}
-	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostPage))
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(mostPage))
 }
 
 // giveBack keeps a decoder, unless it holds much.

@@ -70,13 +70,15 @@ type Answer struct {
 	// What the identity met, against the host's own answer: `served` (a file, as we), `absent` (no file, as
 	// we: 404 or 410), `other` (one of both has a file), `challenged`, `rate_limited` (429), `payment` (402), `refused`
 	// (another 4xx), `failing` (any other status), `unreached` (no answer), `incomparable` (our own request was no better
-	// off). Of a page, whatever the control met: `served`, `served_other` (not the page of the control, which is the same a
+	// off). Of a page, whatever the control met: `served`, `served_other` (not the page of the
+	// control, which is the same a
 	// second time), `refused` (a 4xx that is none of the following, also a 404), `challenge`, `rate_limited` (429),
 	// `payment` (402 with a price), `redirected_away`, `server_error`, `no_answer`, `not_asked`.
 	Treatment string `parquet:"treatment,dict"`
 	// Class of the agent's policy in the host's own answer, as in `policies`: what the file says on paper.
 	Class string `parquet:"class,dict"`
-	// What the host's own answer says to the agent, under the first profile: `open`, `partly`, `shut_out`, `nothing` (there
+	// What the host's own answer says to the agent, under the first profile: `open`, `partly`,
+	// `shut_out`, `nothing` (there
 	// is no file, or no group of it is for the agent), `unknown`. Null for robots.txt.
 	Paper *string `parquet:"paper,dict"`
 	// The verdict of the host's own answer on the page for the agent, under the first profile: `allow`, `disallow`,
@@ -85,7 +87,8 @@ type Answer struct {
 	// Of a page why it was not asked for: `disallowed` (robots.txt shuts the agent out, under RFC 9309), `unread` (the
 	// host's own answer does not say what may be fetched), `spared` (the host wants to be left alone for longer than the
 	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; `no_price` (a 402
-	// that names none); or `once` (the control was served, and was not when it asked again). Null otherwise. Example: `disallowed`.
+	// that names none); or `once` (the control was served, and was not when it asked again). Null
+	// otherwise. Example: `disallowed`.
 	Remark *string `parquet:"remark,dict" rowio:"maybe"`
 	// Price that the answer names, as written, a 402 or another 4xx; of x402 amount, asset and network. Null without
 	// one; for robots.txt, of which the bodies of errors are not read, without one in a header. Example: `USD 0.01`.

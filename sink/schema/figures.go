@@ -116,7 +116,8 @@ type Change struct {
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict" json:"url"`
 	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
-	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
+	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a
+	// file that means the same to the
 	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
 	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
 	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `page`, its `treatment` of a page. Of

@@ -144,7 +144,8 @@ func (r *setReader) number(c *schema.LabelCount) error {
 	if c.Agent == nil || len(r.agents) == MostByLabel {
 		return fmt.Errorf("label_counts is %w: it numbers agents that are none, or too many", journal.ErrDamaged)
 	}
-	r.agents = append(r.agents, schema.Agent{Name: strings.Clone(*c.Agent), Category: strings.Clone(schema.OrZero(c.Category))})
+	r.agents = append(r.agents, schema.Agent{Name: strings.Clone(*c.Agent),
+		Category: strings.Clone(schema.OrZero(c.Category))})
 	return nil
 }
 

@@ -126,7 +126,8 @@ func CheckLabels(values, agents, profiles int) error {
 	if least <= mostLabelSums {
 		return nil
 	}
-	return fmt.Errorf("%d values of labels × %d agents × %d profiles are %d counters, and a run has at most %d: %s", values,
+	return fmt.Errorf("%d values of labels × %d agents × %d profiles are %d counters, and a run has at most %d: %s",
+		values,
 		min(agents, MostByLabel), profiles, least, mostLabelSums, fewerLabels)
 }
 

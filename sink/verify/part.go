@@ -154,11 +154,12 @@ func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File
 		return false, nil // columns of the wrong type cannot be checked further
 	}
 	read := int64(0)
-	err = rowio.Read(ctx, in, rowio.Selection{Columns: check.columns(), Texts: check.text, Bounds: true}, func(batch []row) error {
-		read += int64(len(batch))
-		check.batch(batch)
-		return nil
-	})
+	err = rowio.Read(ctx, in, rowio.Selection{Columns: check.columns(), Texts: check.text, Bounds: true},
+		func(batch []row) error {
+			read += int64(len(batch))
+			check.batch(batch)
+			return nil
+		})
 	if err == nil && read != n {
 		err = fmt.Errorf("has %d rows, and its metadata says %d", read, n)
 	}

@@ -87,7 +87,8 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 		return nil, err
 	}
 	if m.SchemaVersion != schema.SchemaVersion {
-		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
+		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify "+
+			"it with robocensus %s", run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 	}
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err

@@ -131,7 +131,8 @@ their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
 --changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers
-and documents agree, 1 some part, 2 undecided: none does of what was asked, and not all was. With --jsonl: 0, or 65 if a line is not such an object.`
+and documents agree, 1 some part, 2 undecided: none does of what was asked, and
+not all was. With --jsonl: 0, or 65 if a line is not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image
@@ -187,7 +188,8 @@ func newCheckFlags() *checkFlags {
 	f.Set.BoolVar(&f.portable, "portable", false,
 		"show the lines of a file on which the parsers of crawlers part, and how to write them instead")
 	f.Set.StringVar(&f.urls, "urls", "",
-		"judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and print a line for each")
+		"judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and "+
+			"print a line for each")
 	f.Set.StringVar(&f.sitemap, "sitemap", "",
 		"judge what a sitemap lists, `URL|FILE`, for each agent, and show the lines that close any of it; of a URL, the "+
 			"sitemaps of an index too")

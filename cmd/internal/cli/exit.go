@@ -124,7 +124,8 @@ func ExitCodeOf(err error) int {
 	switch fault := store.FaultOf(err); {
 	case fault == store.OfSettings:
 		return ExitUsage
-	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
+	// an input that may not be read stays so
+	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)):
 		return ExitIO
 	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, journal.ErrDamaged),
 		errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),

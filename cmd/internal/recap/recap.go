@@ -338,7 +338,8 @@ func (f *figures) showDocumented(p *cli.Text) {
 			"%s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
 		if n := f.documented[summary.UnreadTerms]; n > 0 {
-			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n), words.Agree(n, "names", "name"))
+			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n),
+				words.Agree(n, "names", "name"))
 		}
 		p.Line(text)
 	}

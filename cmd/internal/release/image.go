@@ -92,7 +92,8 @@ func (l *layout) add(mediaType string, content []byte) descriptor {
 	d := descriptor{MediaType: mediaType, Digest: digestOf(content), Size: len(content)}
 	if !l.seen[d.Digest] {
 		l.seen[d.Digest] = true
-		l.entries = append(l.entries, entry{name: "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:"), content: content})
+		l.entries = append(l.entries, entry{name: "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:"),
+			content: content})
 	}
 	return d
 }
@@ -157,7 +158,8 @@ func (r *release) imageFor(l *layout, p platform, binary []byte) (descriptor, er
 		return descriptor{}, err
 	}
 	c := image{Created: r.time, platform: p}
-	c.Config.User, c.Config.Env, c.Config.Entrypoint = "65532:65532", []string{"XDG_CACHE_HOME=/tmp"}, []string{"/robocensus"}
+	c.Config.User, c.Config.Env, c.Config.Entrypoint = "65532:65532", []string{"XDG_CACHE_HOME=/tmp"},
+		[]string{"/robocensus"}
 	c.Config.Labels = map[string]string{"org.opencontainers.image.title": "robocensus",
 		"org.opencontainers.image.version": r.version}
 	c.RootFS.Type, c.RootFS.DiffIDs = "layers", []string{digestOf(files.Bytes())}

@@ -326,7 +326,8 @@ func (d *data) categories() *draw.Figure {
 				tied++
 			}
 		}
-		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s %s at least one agent of each", words.Number(int64(tied)), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"))
+		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s %s at least one agent of each",
+			words.Number(int64(tied)), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"))
 	}
 	for _, name := range names {
 		n := by[name]

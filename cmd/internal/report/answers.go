@@ -175,7 +175,8 @@ func (k *answerKind) column(reasons []string) string {
 	}
 	in := " IN (" + strings.Join(reasons, ", ") + ")"
 	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in +
-		"), 0)\n    - coalesce(sum(count) FILTER (metric IN ('challenge', 'turned_away_reason') AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
+		"), 0)\n    - coalesce(sum(count) FILTER (metric IN ('challenge', 'turned_away_reason') AND " +
+		"split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
 }
 
 // meaning says what the answers mean under the profile.

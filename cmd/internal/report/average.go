@@ -110,8 +110,10 @@ func (d *data) beforeAverage() *draw.Figure {
     coalesce(sum(count) FILTER (run = %[2]s AND key <> 'unknown'), 0) AS known_after
   FROM history.summary WHERE run IN (%[1]s, %[2]s) AND metric = 'policy' AND profile = %[3]s
   GROUP BY agent HAVING count(DISTINCT run) = 2)
-SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents, sum(before)::BIGINT AS before, sum(after)::BIGINT AS after,
-  (sum(known_before)::BIGINT // count(*))::BIGINT AS of_before, (sum(known_after)::BIGINT // count(*))::BIGINT AS of_after
+SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents,
+  sum(before)::BIGINT AS before, sum(after)::BIGINT AS after,
+  (sum(known_before)::BIGINT // count(*))::BIGINT AS of_before,
+  (sum(known_after)::BIGINT // count(*))::BIGINT AS of_after
 FROM agents GROUP BY GROUPING SETS ((), (category)) ORDER BY grouping(agents.category) DESC, category`,
 		views.Quote(d.against), views.Quote(d.run), views.Quote(d.profile), allAgents)
 	return f

@@ -100,7 +100,8 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 		words.Day(d.manifest.Date))
 	if base != "hosts" {
 		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all " +
-			"hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
+			"hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " +
+			f.Note
 	}
 	f.Legend = d.beforeLegend()
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}

@@ -35,7 +35,8 @@ func (d *data) sizes() *draw.Figure {
 		ID: "sizes", Of: d.ofFiles(),
 		Title: fmt.Sprintf("The median file has %s bytes, and nine in ten at most %s; %s the size limit",
 			about(bins.Quantile(0.5)), words.Number(bins.Quantile(0.9)), reach(cut, d.texts)),
-		Note:    "Bytes after decoding; what lies beyond the limit is not counted. A column is labelled with its least value.",
+		Note: "Bytes after decoding; what lies beyond the limit is not counted. A column is labelled " +
+			"with its least value.",
 		Columns: draw.Histogram(bins, d.texts, short, words.Number, "file", "bytes"),
 	}
 	d.bins(f, "body_bytes", "files", bins)

@@ -68,7 +68,8 @@ func (d *data) turnedAway() *draw.Figure {
 		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "star", Name: "to slow down"},
 			{Class: "away", Name: "to pay"}, {Class: "partly", Name: "refused, by another 4xx"},
 			{Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
-		Head: []string{"identity", "is_control", "let_in", "challenged", "rate_limited", "payment", "refused", "failing", "unreached"},
+		Head: []string{"identity", "is_control", "let_in", "challenged", "rate_limited", "payment", "refused", "failing",
+			"unreached"},
 	}
 	switch {
 	case top == nil:

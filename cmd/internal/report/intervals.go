@@ -42,10 +42,12 @@ func (d *data) intervals() *draw.Figure {
 		f.AddRow([]string{a.Agent}, a.Closed, d.hosts)
 	}
 	f.Forest(all, false)
-	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(sum(count) FILTER (metric = 'policy' AND key = 'disallow_all'), 0)::BIGINT AS shut_out,
+	f.SQL = fmt.Sprintf(`SELECT agent,
+  coalesce(sum(count) FILTER (metric = 'policy' AND key = 'disallow_all'), 0)::BIGINT AS shut_out,
   (SELECT sum(count)::BIGINT %s) AS hosts
 FROM (SELECT agent, key, count, metric %s)
 WHERE agent IN (%s)
-GROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent`, d.from("targets", false), d.from("policy policy_explicit", true), counters.QuoteAll(names))
+GROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent`,
+		d.from("targets", false), d.from("policy policy_explicit", true), counters.QuoteAll(names))
 	return f
 }

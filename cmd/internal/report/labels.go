@@ -144,7 +144,8 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 			Folded(groups))
 		f.Forest(bars, false)
 		f.SQL = fmt.Sprintf(`SELECT value,
-  coalesce(sum(count) FILTER (metric = 'category' AND category = %s AND key IN ('all', 'some') AND profile = %s), 0)::BIGINT AS shut_out,
+  coalesce(sum(count) FILTER (metric = 'category' AND category = %s AND key IN ('all', 'some')
+    AND profile = %s), 0)::BIGINT AS shut_out,
   sum(count) FILTER (metric = 'targets')::BIGINT AS hosts
 %s
 GROUP BY value ORDER BY hosts < %d, shut_out / hosts DESC, hosts DESC, value`, views.Quote(counters.Headline),

@@ -112,12 +112,16 @@ func (d *data) coverage() *draw.Figure {
   %s
 %s
 GROUP BY agent)
-JOIN (SELECT agent, min(percent) FILTER (4 * upto >= n) AS lower_quartile, min(percent) FILTER (2 * upto >= n) AS median, min(percent) FILTER (4 * upto >= 3 * n) AS upper_quartile
-  FROM (SELECT agent, key::BIGINT AS percent, sum(sum(count)) OVER (PARTITION BY agent ORDER BY key::BIGINT) AS upto, sum(sum(count)) OVER (PARTITION BY agent) AS n
+JOIN (SELECT agent, min(percent) FILTER (4 * upto >= n) AS lower_quartile,
+    min(percent) FILTER (2 * upto >= n) AS median, min(percent) FILTER (4 * upto >= 3 * n) AS upper_quartile
+  FROM (SELECT agent, key::BIGINT AS percent,
+      sum(sum(count)) OVER (PARTITION BY agent ORDER BY key::BIGINT) AS upto,
+      sum(sum(count)) OVER (PARTITION BY agent) AS n
     %s
     GROUP BY agent, key)
   GROUP BY agent) USING (agent)
-ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("coverage_closed", true), d.from("coverage", true))
+ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("coverage_closed", true),
+		d.from("coverage", true))
 	return f
 }
 
@@ -192,7 +196,8 @@ func (d *data) listedClosed() *draw.Figure {
 		if strings.HasSuffix(k, " any") {
 			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfCount(by[k], of, d.noun())))
 		}
-		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: d.noun() + "s", N: by[k]}},
+		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: d.noun() + "s",
+			N: by[k]}},
 			Values: []string{words.Percent(by[k], of)}})
 		f.AddRow([]string{k}, by[k])
 	}

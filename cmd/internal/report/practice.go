@@ -77,7 +77,8 @@ func (d *data) practice() *draw.Figure {
 	f.Fill("these hosts")
 	f.Title = "No identity is turned away from the page more often than our own user agent where robots.txt lets it in"
 	if !isCompared {
-		f.Title = "Nothing can be said of identities that robots.txt lets in: no such host served the page to our own user agent"
+		f.Title = "Nothing can be said of identities that robots.txt lets in: no such host served the page " +
+			"to our own user agent"
 	}
 	if top != nil {
 		beyond, _, _, _ := beyondControl(top)
@@ -90,9 +91,9 @@ func (d *data) practice() *draw.Figure {
 		sums = append(sums, counters.SumIf(treated(key), key))
 	}
 	const isOther, again = "NOT starts_with(key, '!') AND ", "ends_with(key, ' once')"
-	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, starts_with(key, '%[1]s') AS is_control,\n"+
-		"  split_part(key, ' ', 2) AS paper,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY 1, 2, 3\nORDER BY is_control DESC, identity, "+
-		"list_position(['%s'], paper)", summary.Control, strings.Join(sums, ",\n  "),
+	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, starts_with(key, '%[1]s') "+
+		"AS is_control,\n  split_part(key, ' ', 2) AS paper,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY 1, 2, 3\n"+
+		"ORDER BY is_control DESC, identity, list_position(['%s'], paper)", summary.Control, strings.Join(sums, ",\n  "),
 		counters.SumIf(isOther+again+" AND NOT "+treated("not_asked"), "control_away"),
 		counters.SumIf(isOther+again+" AND NOT ("+treated("served")+" OR "+treated("served_other")+" OR "+
 			treated("not_asked")+")", "both_away"), d.from("page_met", true), strings.Join(summary.Papers, "', '"))
@@ -104,9 +105,10 @@ func (d *data) practice() *draw.Figure {
 // the columns.
 func practiceBy(id, column, shown, from, order string, groups map[string]*summary.Practice, keys []string,
 	name func(string) string) *draw.Figure {
-	f := &draw.Figure{ID: id, Of: "Percentage points by which the answers that turn an identity away exceed those that turn " +
-		"the control away when it asks again, with the interval of 95%, of hosts that served the page to the control and " +
-		"do not shut the agent out in robots.txt; of all identities but the control.",
+	f := &draw.Figure{
+		ID: id, Of: "Percentage points by which the answers that turn an identity away exceed those that turn " +
+			"the control away when it asks again, with the interval of 95%, of hosts that served the page to the control and " +
+			"do not shut the agent out in robots.txt; of all identities but the control.",
 		Names: name, Head: []string{column, "turned_away", "answers", "control_away", "both_away"}}
 	var all []draw.Spread
 	top, most := "", 0.0
@@ -120,7 +122,8 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 		all = append(all, draw.Spread{Name: f.Cell(0, k), Sub: "of " + words.Count(p.Compared(), "answer"), At: d, Low: low,
 			High: high, Class: "closed", Value: words.Percent(p.TurnedAway(), p.Compared()) + "; " + beyond})
 		if d > most {
-			top, most = f.Cell(0, k)+": "+words.ShareOf(p.TurnedAway(), p.Compared(), "answers")+" turn an identity away from the page, "+
+			top, most = f.Cell(0, k)+": "+words.ShareOf(p.TurnedAway(), p.Compared(), "answers")+
+				" turn an identity away from the page, "+
 				beyond+" beyond the control", d
 		}
 	}
@@ -132,8 +135,9 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 	}
 	f.Forest(all, true)
 	const away = "NOT regexp_matches(key, ' (served|served_other)( once)?$')"
-	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s,\n  %s, %s\n%s\n  AND regexp_matches(key, '^[^!][^ ]* (open|partly|nothing) ') AND "+
-		"NOT regexp_matches(key, ' (not_asked|incomparable)( once)?$')\nGROUP BY 1 ORDER BY %s", shown,
+	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s,\n  %s, %s\n%s\n  AND regexp_matches(key, '^[^!][^ ]* "+
+		"(open|partly|nothing) ') AND NOT regexp_matches(key, ' (not_asked|incomparable)( once)?$')\nGROUP BY 1 ORDER BY %s",
+		shown,
 		counters.SumIf(away, "turned_away"), "sum(count)::BIGINT AS answers",
 		counters.SumIf("ends_with(key, ' once')", "control_away"),
 		counters.SumIf("ends_with(key, ' once') AND "+away, "both_away"), from, order)
@@ -141,7 +145,8 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 }
 
 // addPractice adds counters of the metric page_met to their groups.
-func addPractice(groups map[string]*summary.Practice, sums counters.Sums, profile string, of func(counters.Label) string) {
+func addPractice(groups map[string]*summary.Practice, sums counters.Sums, profile string,
+	of func(counters.Label) string) {
 	for l, n := range sums["page_met"] {
 		_, rest, _ := strings.Cut(l.Key, " ")
 		if paper, _, _ := strings.Cut(rest, " "); l.Profile != profile || strings.HasPrefix(l.Key, summary.Control) ||

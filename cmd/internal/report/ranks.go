@@ -98,11 +98,13 @@ func (d *data) ranks() *draw.Figure {
 			f.AddRow([]string{name, band}, closed[[2]string{name, band}], hostsOf[band])
 		}
 	}
-	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out, any_value(hosts) AS hosts
+	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out,
+  any_value(hosts) AS hosts
 FROM (SELECT stratum, sum(count)::BIGINT AS hosts %s GROUP BY stratum)
 JOIN (SELECT stratum, agent, key, count %s) USING (stratum)
 WHERE agent IN (%s)
-GROUP BY agent, stratum ORDER BY agent, %s`, d.from("targets", false), d.from("policy", true), counters.QuoteAll(names), counters.StratumOrder)
+GROUP BY agent, stratum ORDER BY agent, %s`, d.from("targets", false), d.from("policy", true),
+		counters.QuoteAll(names), counters.StratumOrder)
 	return f
 }
 
@@ -194,7 +196,8 @@ SELECT agent, other, sum(common)::BIGINT AS common, any_value(hosts) AS hosts
 FROM (SELECT agent, key AS other, count AS common FROM pairs UNION ALL SELECT key, agent, count FROM pairs)
 JOIN (SELECT agent, sum(count)::BIGINT AS hosts %[2]s AND key = 'disallow_all' GROUP BY agent) USING (agent)
 WHERE agent IN (%[3]s) AND other IN (%[3]s)
-GROUP BY agent, other ORDER BY agent, other`, d.from("policy_pair", true), d.from("policy_explicit policy_fallback", true), counters.QuoteAll(names))
+GROUP BY agent, other ORDER BY agent, other`, d.from("policy_pair", true), d.from("policy_explicit policy_fallback",
+		true), counters.QuoteAll(names))
 	if len(f.Rows) == 0 {
 		return nil
 	}

@@ -218,7 +218,8 @@ func (d *data) page() *draw.Page {
 	if !slices.Contains(m.Tables, "examples") {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run has no table examples.")
 	} else if !summary.HasExamples(m) {
-		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
+		p.Remarks = append(p.Remarks,
+			"The page has no examples, because the run was published without some of their columns.")
 	}
 	if d.changes != nil && len(d.changes.Notes) > 0 {
 		p.Remarks = append(p.Remarks, "Notes on the comparison: "+strings.Join(d.changes.Notes, "; ")+".")

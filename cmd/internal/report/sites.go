@@ -170,7 +170,8 @@ func (d *data) eachSite() *draw.Figure {
 			"history.fetches WHERE run = %s GROUP BY origin) USING (seq)", views.Quote(d.run))
 	}
 	f.SQL = fmt.Sprintf(`SELECT host, %s
-FROM (SELECT seq, host, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly' WHEN 'disallow_all' THEN 'shut out' ELSE 'unread' END AS word
+FROM (SELECT seq, host, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly'
+        WHEN 'disallow_all' THEN 'shut out' ELSE 'unread' END AS word
       FROM history.policies WHERE run = %s AND profile = %s)%s
 GROUP BY seq, host ORDER BY seq`, strings.Join(queries, ",\n  "), views.Quote(d.run), views.Quote(d.profile), last)
 	return f

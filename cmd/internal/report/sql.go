@@ -73,7 +73,9 @@ func (d *data) bins(f *draw.Figure, metric, unit string, h summary.Histogram) {
 			f.AddRow([]string{}, b.First, b.Last, b.Count)
 		}
 	}
-	f.SQL = fmt.Sprintf(`SELECT least, CASE WHEN least = 0 THEN 0 WHEN left(least::VARCHAR, 1) = '2' THEN least // 2 * 5 - 1 ELSE least * 2 - 1 END AS most, %[1]s
+	f.SQL = fmt.Sprintf(
+		`SELECT least, CASE WHEN least = 0 THEN 0 WHEN left(least::VARCHAR, 1) = '2' THEN least // 2 * 5 - 1
+    ELSE least * 2 - 1 END AS most, %[1]s
 FROM (SELECT CASE WHEN key = '0' THEN 0 ELSE CASE WHEN key < '2' THEN 1 WHEN key < '5' THEN 2 ELSE 5 END
       * 10::BIGINT ** (strlen(split_part(key, '-', 1)) - 1) END::BIGINT AS least, sum(count)::BIGINT AS %[1]s
     %[2]s

@@ -68,8 +68,9 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				"redirects not counted", words.Number(p.Hosts)))
 		}
 		if n := int64(len(c.Fetch.Identities)); n > 0 {
-			row("identities", fmt.Sprintf("%s more of each host that answers, for its robots.txt under each: %s in all if all do",
-				words.Count(n, "request"), words.Number(n*p.Hosts)))
+			row("identities",
+				fmt.Sprintf("%s more of each host that answers, for its robots.txt under each: %s in all if all do",
+					words.Count(n, "request"), words.Number(n*p.Hosts)))
 		}
 		if l := f.asked; l != nil {
 			row("documents", strings.Join(l.Names(), " ")+": "+requestsFor(l, p.Hosts)+"; redirects not counted")
@@ -79,9 +80,10 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 			if w.All {
 				who = "also where robots.txt shuts its agent out"
 			}
-			row("pages", fmt.Sprintf("%s of %s more of each host, %s: one for each identity, and one more for the control if it "+
-				"is served; %s in all if all are", words.Count(int64(w.Requests()), "request"), w.Path, who,
-				words.Number(p.Hosts*int64(w.Requests()))))
+			row("pages",
+				fmt.Sprintf("%s of %s more of each host, %s: one for each identity, and one more for the control if it "+
+					"is served; %s in all if all are", words.Count(int64(w.Requests()), "request"), w.Path, who,
+					words.Number(p.Hosts*int64(w.Requests()))))
 		}
 		most := int64(c.Fetch.MostRequests(len(c.Source.Schemes)))
 		row("at most", fmt.Sprintf("%s requests for a host, %s in all: for all of the above with its retries, with up to %d "+

@@ -70,7 +70,8 @@ func (f *Flags) remarkMissed(ctx context.Context, c pipeline.Config, stderr io.W
 		note("not carried over: labels of the earlier run, for it does not say which hosts have them: %s", names(f.lost))
 	}
 	if len(f.replaced) > 0 {
-		note("not carried over beside --labels: labels of the earlier run; --label NAME takes them too: %s", names(f.replaced))
+		note("not carried over beside --labels: labels of the earlier run; --label NAME takes them too: %s",
+			names(f.replaced))
 	}
 	if len(missed.Columns) > 0 {
 		note("the earlier run was published without %s: they are empty, and what is counted by them is counted as absent",

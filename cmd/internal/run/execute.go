@@ -119,7 +119,8 @@ func advised(c pipeline.Config, err error) error {
 	case code == cli.ExitTemporary && isResumable(c):
 		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
 	case code == cli.ExitTemporary:
-		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
+		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run "+
+			"cannot be read again", err, c.Fetch.OutagePatience)
 	case code == cli.ExitIO:
 		m, e := manifestOf(c)
 		switch {

@@ -128,14 +128,15 @@ Output of --json
   read. Only a run over archives has captures, which its figures count; it has hosts
   where that is cheap. If the run was resumed, seconds is the time of the last process,
   and earlier the number of hosts that were asked or judged before it, otherwise 0. A
-  run that was already complete has no seconds, earlier, outcomes, reasons, failures, walls or read.
+  run that was already complete has no seconds, earlier, outcomes, reasons, failures,
+  walls or read.
   Beside stored answers, unmatched is the number of hosts of --hosts that have none; it
   is absent if not all answers were read. A shard prints
 
     {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
 
-  with hosts and rejected null if another process made the shard. A run that fails prints nothing to standard output. Progress and notes go to standard
-  error.
+  with hosts and rejected null if another process made the shard. A run that
+  fails prints nothing to standard output. Progress and notes go to standard error.
 
 Output of --lines
   Each host is printed as an object on a line of its own as soon as it has answered or

@@ -44,7 +44,8 @@ func (f *Flags) setPages(c *pipeline.Config) error {
 	origin := fetch.Origin{Scheme: "https", Host: "host.example", Port: 443}
 	o, target, _, err := fetch.Redirect(origin.RobotsURL(), f.page)
 	switch {
-	case err != nil || !strings.HasPrefix(f.page, "/") || strings.HasPrefix(f.page, "//") || o != origin || target != f.page ||
+	case err != nil || !strings.HasPrefix(f.page, "/") || strings.HasPrefix(f.page, "//") || o != origin ||
+		target != f.page ||
 		len(f.page) > 1<<10:
 		return cli.Usagef("--page %q: give a path as in a request, such as / or /news?page=2", f.page)
 	case target == schema.RobotsPath || strings.HasPrefix(target, schema.RobotsPath+"?"):

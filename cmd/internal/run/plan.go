@@ -58,7 +58,9 @@ func PlanCommand() *cobra.Command {
 	f := New()
 	c := &cobra.Command{
 		Use: `plan --hosts FILE --shards N --out DIR --run ID [flags of run]
-       robocensus plan ` + f.alternatives(journal.SourceFlags(func(s journal.StoredSource) bool { return s.Role != "cdx" })) + ` --shards N --out DIR --run ID [flags of run]`,
+       robocensus plan ` + f.alternatives(journal.SourceFlags(func(s journal.StoredSource) bool {
+			return s.Role != "cdx"
+		})) + ` --shards N --out DIR --run ID [flags of run]`,
 		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.setArguments(args)
@@ -142,8 +144,9 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 			if err == nil {
 				size = ", " + words.Count(info.Size(), "byte") + ","
 			}
-			fmt.Fprintf(out, "\nOf a plain tar, each shard reads its own files, as of a folder. If %s%s is compressed or at a URL, "+
-				"each reads all of it: %s times in all.\n", visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
+			fmt.Fprintf(out, "\nOf a plain tar, each shard reads its own files, as of a folder. If %s%s is compressed "+
+				"or at a URL, each reads all of it: %s times in all.\n", visible.Text(remote.Name(tar)), size,
+				words.Number(int64(f.shards)))
 		}
 	}
 }

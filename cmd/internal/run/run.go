@@ -65,7 +65,8 @@ type runState struct {
 	askedPages       *documents.WantedPage // with --pages, else nil
 	dated            bool                  // the run ID is the current time: another run may have the same
 	damaged          []string              // runs that --resume skips
-	lost, replaced   []string              // labels of the run of --from-run: its hosts are not known, or --labels is given
+	// labels of the run of --from-run: its hosts are not known, or --labels is given
+	lost, replaced []string
 }
 
 func New() *Flags {
@@ -108,8 +109,8 @@ func New() *Flags {
 	s.StringVar(&in.Bodies, "bodies", "",
 		"folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
 	s.StringVar(&in.FromRun, "from-run", "",
-		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, with its labels and the pages that its "+
-			"hosts list, but without documents of --documents; "+
+		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, with its labels "+
+			"and the pages that its hosts list, but without documents of --documents; "+
 			"a bare ID, latest or previous is a run of --out")
 	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
 	s.Float64Var(&in.Sample, "sample", 1,
@@ -153,8 +154,8 @@ func New() *Flags {
 		"with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it "+
 			"lists them")
 	s.BoolVar(&f.keepURLs, "keep-urls", false,
-		"with --sitemaps: write the table urls too, so that these pages can be judged again; a run of an earlier one that has "+
-			"them does so by itself")
+		"with --sitemaps: write the table urls too, so that these pages can be judged again; a run of an "+
+			"earlier one that has them does so by itself")
 	s.StringSliceVar(&f.documents, "documents", nil,
 		"once a host has answered, ask it for documents too in which sites say what may be done with them (`NAMES` of "+
 			"them, with commas; without any all), a second apart and only where the robots.txt of their origins lets "+

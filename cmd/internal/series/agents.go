@@ -155,10 +155,11 @@ func showListed(p *cli.Text, l *series.Listed) {
 		}
 		rows = append(rows, row)
 	}
-	p.Rows([]string{"run", "date", "list pages", "close sitemaps", "lower quartile", "median", "upper quartile", "interval", ""}, 2, rows)
+	p.Rows([]string{"run", "date", "list pages", "close sitemaps", "lower quartile", "median", "upper quartile",
+		"interval", ""}, 2, rows)
 	p.Line("close sitemaps: hosts whose sitemaps are closed to this census and so missing, whatever they list")
-	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that of a sample of its " +
-		"pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
+	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that " +
+		"of a sample of its pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
 	if why != nil {
 		p.Line("not comparable: " + p.Foreign(*why))
 	}
@@ -187,7 +188,8 @@ func showMet(p *cli.Text, m *series.Met) {
 		rows = append(rows, row)
 	}
 	p.Rows([]string{"run", "date", "turned away", "hosts", "share", "control", "beyond it", "interval", ""}, 2, rows)
-	p.Line("of hosts that served the page to our own user agent; control: those of them that turned it away when it asked again")
+	p.Line("of hosts that served the page to our own user agent; control: those of them that turned it away " +
+		"when it asked again")
 	if why != nil {
 		p.Line("not comparable: " + p.Foreign(*why))
 	}

@@ -66,8 +66,8 @@ func showMovers(out io.Writer, r *series.Result) {
 
 // howCompared says how runs were compared, and how that allows for many figures.
 func howCompared(method string, n int64, what string, isPanel bool) string {
-	text := "paired: the hosts that all runs have, host by host (McNemar's exact test; of few hosts it takes for chance what " +
-		"the interval does not)"
+	text := "paired: the hosts that all runs have, host by host (McNemar's exact test; of few hosts it " +
+		"takes for chance what the interval does not)"
 	switch {
 	case method == series.Paired:
 	case isPanel:

@@ -148,7 +148,8 @@ func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []
 FROM (FROM history.fetches WHERE %s %s) f JOIN history.runs r USING (run) ORDER BY r.date, f.origin;
 `, of, last)
 	fmt.Fprintf(out, `SELECT date, run, origin, agent, before, class AS after
-FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTITION BY p.origin, p.agent ORDER BY r.date, p.run) AS before
+FROM (SELECT r.date, p.run, p.origin, p.agent, p.class,
+        lag(p.class) OVER (PARTITION BY p.origin, p.agent ORDER BY r.date, p.run) AS before
       FROM history.policies p %s JOIN history.runs r USING (run)
       WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
 WHERE class <> before%s ORDER BY date, origin, agent;
@@ -158,8 +159,10 @@ WHERE class <> before%s ORDER BY date, origin, agent;
   AND (run, against) IN (SELECT run, lag(run) OVER (ORDER BY date, run) FROM history.runs) ORDER BY run, origin;
 `, of, views.Quote(profile))
 	if answered {
-		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
-FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s AND coalesce(a.path, '/robots.txt') = '/robots.txt' ORDER BY r.date, a.origin, a.identity;
+		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status,
+  a.challenge, a.error_class
+FROM history.answers a %s JOIN history.runs r USING (run)
+WHERE a.%s AND coalesce(a.path, '/robots.txt') = '/robots.txt' ORDER BY r.date, a.origin, a.identity;
 `, ofLast, of)
 	}
 }

@@ -55,15 +55,18 @@ templates and preferences, documents, sitemap_files and coverage of those of the
 Googlebot, bingbot and --agent. categories has, for each category, agents by class and
 the names of those that are shut out (closed). deciding has, for each group that decides,
 {"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category
-{"category", "agents", "others"}; without tokens, what holds where no group does. agents has those of --agent:
+{"category", "agents", "others"}; without tokens, what holds where no group does. agents
+has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
-"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. urls has those of --url for each
-agent: {"agent", "url", "readings"}, with readings one for each profile, {"profile",
+"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their
+groups: {"line", "kind", "pattern"}. urls has those of --url for each agent:
+{"agent", "url", "readings"}, with readings one for each profile, {"profile",
 "verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
 complete run before this one, and changes what changed since under the profile for the
-agents, as robocensus diff finds it for the last capture: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
-"line_after", "before_run"}; null if the two cannot be compared. notes say what is not
-compared. body is the file, as far as it is text, if the run keeps bodies (--keep-bodies).
+agents, as robocensus diff finds it for the last capture: {"severity", "kind",
+"agent", "profile", "url", "before", "after", "line_before", "line_after", "before_run"};
+null if the two cannot be compared. notes say what is not compared. body is the file, as
+far as it is text, if the run keeps bodies (--keep-bodies).
 
 With --sql, the output is the queries that give the same from the tables.
 
@@ -167,7 +170,9 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	}
 	switch {
 	case f.sql:
-		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, func(table string) bool { return slices.Contains(m.Tables, table) })
+		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, func(table string) bool {
+			return slices.Contains(m.Tables, table)
+		})
 		return nil
 	case f.json:
 		return cli.JSON(stdout, views)

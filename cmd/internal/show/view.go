@@ -236,7 +236,8 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 				"p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s "+
 				"AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups "+
 				"g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n"+
-				"  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, views.Quote(profile), views.Quote(agent))
+				"  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n",
+				of, views.Quote(profile), views.Quote(agent))
 			for _, url := range urls {
 				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM "+
 					"history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of,

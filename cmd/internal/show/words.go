@@ -20,8 +20,8 @@ func (t templateView) MarshalJSON() ([]byte, error) { return schema.JSON(t, temp
 // statementView is what a line says about one use.
 type statementView schema.Preference
 
-const statementColumns = "group_agent, scope, mechanism, document, header, label, use, preference, path, value, line, " +
-	"conflict, remark"
+const statementColumns = "group_agent, scope, mechanism, document, header, label, use, preference, " +
+	"path, value, line, conflict, remark"
 
 func (s statementView) MarshalJSON() ([]byte, error) { return schema.JSON(s, statementColumns) }
 

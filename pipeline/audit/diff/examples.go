@@ -22,8 +22,9 @@ type Example struct {
 }
 
 func (e Example) MarshalJSON() ([]byte, error) {
-	return schema.JSON(e, "host, origin, rank, kind, severity, agent, category, profile, url, before, after, line_before, "+
-		"line_after, before_run, use, identity, document, template, more, hosts")
+	return schema.JSON(e,
+		"host, origin, rank, kind, severity, agent, category, profile, url, before, after, line_before, "+
+			"line_after, before_run, use, identity, document, template, more, hosts")
 }
 
 // MaxExamples bounds each list of examples.

@@ -35,8 +35,9 @@ func (x *expectation) checkCoverage() (key string, err error) {
 		return "", nil
 	}
 	if c == nil {
-		return ofCoverage, errors.New("coverage is empty: give an agent and a share, as in {agent: Googlebot, at_least: 99%}, " +
-			"or a share, and category beside coverage")
+		return ofCoverage, errors.New(
+			"coverage is empty: give an agent and a share, as in {agent: Googlebot, at_least: 99%}, " +
+				"or a share, and category beside coverage")
 	}
 	if len(c.Agent) > 0 {
 		if _, given := x.lines["agents"]; given {

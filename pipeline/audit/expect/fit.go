@@ -65,7 +65,8 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 		}
 		for _, table := range needs {
 			if table == "coverage" && !slices.Contains(tables, table) {
-				return e.fail(x.line, "expectation %q is about pages that hosts list, and the run reads no sitemaps: add --sitemaps",
+				return e.fail(x.line,
+					"expectation %q is about pages that hosts list, and the run reads no sitemaps: add --sitemaps",
 					x.Name)
 			}
 			if !slices.Contains(tables, table) {

@@ -76,7 +76,8 @@ type Breach struct {
 	Profile *string `json:"profile"`
 	URL     *string `json:"url"`
 	Found   string  `json:"found"`
-	Line    *int32  `json:"line"` // the line that decides; of a class, a preference, or all that is listed, where its group begins
+	// the line that decides; of a class, a preference, or all that is listed, where its group begins
+	Line *int32 `json:"line"`
 }
 
 // maxBreaches bounds Promise.First.
@@ -169,7 +170,8 @@ func (x *expectation) unknown(p *Promise) (note string) {
 			note = join(note, visible.Count(n, "host closes its sitemaps", "hosts close their sitemaps")+" to this census")
 		}
 		if n := p.unlisted.hosts; n > 0 {
-			note = join(note, visible.Count(n, "host has sitemaps", "hosts have sitemaps")+" that cannot be had, or list nothing")
+			note = join(note, visible.Count(n, "host has sitemaps", "hosts have sitemaps")+
+				" that cannot be had, or list nothing")
 		}
 	}
 	if p.passing > 0 {

@@ -172,8 +172,9 @@ func (x *expectation) neverChanges(k *change.Kind, by []narrowing) (key string, 
 		return n.key, fmt.Errorf("%s does not apply to changes of kind %s: remove the kind", n.key, k.Name)
 	}
 	if len(x.Agents)+len(x.Category)+len(x.Profile) > 0 {
-		return "no_change", fmt.Errorf("no change of kind %s that names an agent has these words of severity, after and urls "+
-			"together", k.Name)
+		return "no_change", fmt.Errorf(
+			"no change of kind %s that names an agent has these words of severity, after and urls "+
+				"together", k.Name)
 	}
 	return "no_change", fmt.Errorf("no change of kind %s has these words of severity, after and urls together", k.Name)
 }

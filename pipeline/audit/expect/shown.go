@@ -227,7 +227,8 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 			}
 		}
 	}
-	byFiles := len(by.Files) > 0 && k.Name != "preference" && k.Name != "coverage" && (k.Name != "verdict" || x.isAbout("rules"))
+	byFiles := len(by.Files) > 0 && k.Name != "preference" && k.Name != "coverage" &&
+		(k.Name != "verdict" || x.isAbout("rules"))
 	for _, name := range slices.Sorted(maps.Keys(by.Agents)) {
 		if !byFiles && x.isOf(name, by.Runs[1].Category[name]) {
 			return fmt.Sprintf("the runs define the agent %s differently", name)

@@ -85,7 +85,9 @@ func labelNames(ctx context.Context, in store.Store, m *journal.Manifest, table 
 // others.
 func (r *Run) CountedApart(ctx context.Context) (apart map[string]map[string]bool, err error) {
 	columns := []string{"metric", "label", "value"}
-	if slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(r.Manifest.Without, "label_counts."+c) }) {
+	if slices.ContainsFunc(columns, func(c string) bool {
+		return slices.Contains(r.Manifest.Without, "label_counts."+c)
+	}) {
 		return nil, nil
 	}
 	apart = make(map[string]map[string]bool)

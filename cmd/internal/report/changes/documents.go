@@ -71,8 +71,8 @@ func (c *Changes) changeStatements() *draw.Figure {
 			}
 			return clipped(value)
 		},
-		Note: "What documents beside robots.txt state, and the front page by its header and HTML, where both runs asked for " +
-			"the document and got an answer. Robots.txt itself has a figure of its own.",
+		Note: "What documents beside robots.txt state, and the front page by its header and HTML, where " +
+			"both runs asked for the document and got an answer. Robots.txt itself has a figure of its own.",
 		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"},
 			{Class: "away", Name: "for money"}, {Class: "partly", Name: "depends on the path, or on who asks"},
 			{Class: "unknown", Name: "nothing stated any more"}},

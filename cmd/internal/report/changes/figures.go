@@ -161,13 +161,15 @@ func (c *Changes) changedTogether() *draw.Figure {
 	f.FitHosts()
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, use, identity, document, template, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
+      list_sort(list([kind, agent, profile, use, identity, document, template,
+        replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)
 SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
 FROM ways GROUP BY way HAVING hosts > 1
-ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(change.OwnKinds, "', '"), diff.MaxExamples)
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(),
+		strings.Join(change.OwnKinds, "', '"), diff.MaxExamples)
 	return f
 }
 
@@ -263,7 +265,8 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: named,
 		Head:   []string{name, "closed", "shut_out", "opened", "let_in"},
 		Legend: []draw.Legend{{Class: "closed", Name: "shut out entirely"}, {Class: "partly", Name: "closed on some path"}},
-		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
+		Note: "Closed and opened are by the meaning of the rules on every path. A host may close one " +
+			"path and open another.",
 	}
 	many := map[string]string{"agent": "agents", "category": "categories"}[name]
 	to := map[string]string{"agent": "it", "category": "at least one of its agents"}[name]

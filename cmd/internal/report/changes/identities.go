@@ -64,7 +64,8 @@ func (c *Changes) identityFigure(f *draw.Figure, view string, of map[string]*cha
 	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
   count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided
 FROM history.%s WHERE run = %s AND against = %s
-GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, view, views.Quote(c.run), views.Quote(c.against))
+GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, view, views.Quote(c.run),
+		views.Quote(c.against))
 	return f
 }
 

@@ -85,7 +85,8 @@ func (c *Changes) changeWords() *draw.Figure {
 	})
 	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(template, '') AS template, count(DISTINCT origin) AS closed
 FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed
-  AND agent IN (SELECT agent FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
+  AND agent IN (SELECT agent FROM history.policy_changes
+    WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
 GROUP BY ALL ORDER BY agent, template`, views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 	return f
 }

@@ -76,7 +76,8 @@ func (s *svg) heat(h *Heat) {
 		s.text(svgMargin, s.y+16, `font-size="13" fill="#16202a"`, r.Name)
 		for k, c := range r.Cells {
 			x := svgMargin + svgNames + width*float64(k)
-			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%.2f"/>`, esc(c.Tip), x, s.y, width-1, height-1, fills["closed"], heatShades[c.Level])
+			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%.2f"/>`,
+				esc(c.Tip), x, s.y, width-1, height-1, fills["closed"], heatShades[c.Level])
 			ink := "#16202a"
 			if c.Level > heatDark {
 				ink = "#ffffff"

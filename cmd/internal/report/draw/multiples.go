@@ -101,7 +101,8 @@ func (s *svg) multiples(f *Figure) {
 
 // plot draws one plot of a multiple.
 func (s *svg) plot(p *Plot, m *Multiple, x, y, width, height int) {
-	fmt.Fprintf(s, `<svg x="%d" y="%d" width="%d" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none" overflow="visible"><rect width="%[5]d" height="%[6]d" fill="#f4f6f8"/>`,
+	fmt.Fprintf(s, `<svg x="%d" y="%d" width="%d" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none" `+
+		`overflow="visible"><rect width="%[5]d" height="%[6]d" fill="#f4f6f8"/>`,
 		x, y, width, height, MultipleWidth, MultipleHeight)
 	fmt.Fprintf(s, `<path d="M0 %d H%d" stroke="#d5dce3" vector-effect="non-scaling-stroke"/>`, MultipleHeight/2,
 		MultipleWidth)
@@ -109,7 +110,8 @@ func (s *svg) plot(p *Plot, m *Multiple, x, y, width, height int) {
 		fmt.Fprintf(s, `<path d="M%s 0 V%d" stroke="#d5dce3" vector-effect="non-scaling-stroke"/>`, t.X, MultipleHeight)
 	}
 	for _, l := range p.Lines {
-		fmt.Fprintf(s, `<path d="M%s 0 V%d" stroke="#55626f" stroke-dasharray="3 3" vector-effect="non-scaling-stroke"><title>%s</title></path>`, l.X, MultipleHeight, esc(l.Tip))
+		fmt.Fprintf(s, `<path d="M%s 0 V%d" stroke="#55626f" stroke-dasharray="3 3" `+
+			`vector-effect="non-scaling-stroke"><title>%s</title></path>`, l.X, MultipleHeight, esc(l.Tip))
 	}
 	for _, c := range p.Curves {
 		for _, b := range c.Bands {
@@ -120,7 +122,8 @@ func (s *svg) plot(p *Plot, m *Multiple, x, y, width, height int) {
 				strokes[c.Class])
 		}
 		for _, d := range c.Dots {
-			fmt.Fprintf(s, `<path d="M%s %s h0" stroke="%s" stroke-width="5" stroke-linecap="round" vector-effect="non-scaling-stroke"><title>%s</title></path>`, d.X, d.Y, strokes[c.Class], esc(d.Tip))
+			fmt.Fprintf(s, `<path d="M%s %s h0" stroke="%s" stroke-width="5" stroke-linecap="round" `+
+				`vector-effect="non-scaling-stroke"><title>%s</title></path>`, d.X, d.Y, strokes[c.Class], esc(d.Tip))
 		}
 	}
 	s.WriteString("</svg>")

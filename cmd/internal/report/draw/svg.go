@@ -125,8 +125,12 @@ func (f *Figure) draw() []byte {
 	s.lines(f.Source, 130, 22, `font-size="12" fill="#55626f"`)
 	s.y += 18
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="title desc" font-family="system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif">`, svgWidth, s.y)
-	fmt.Fprintf(&out, `<title id="title">%s</title><desc id="desc">%s</desc><rect width="100%%" height="100%%" fill="#ffffff"/>`, esc(f.Title), esc(strings.TrimSpace(f.Of+" "+f.Note)))
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" `+
+		`viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="title desc" `+
+		`font-family="system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif">`, svgWidth, s.y)
+	fmt.Fprintf(&out,
+		`<title id="title">%s</title><desc id="desc">%s</desc><rect width="100%%" height="100%%" fill="#ffffff"/>`,
+		esc(f.Title), esc(strings.TrimSpace(f.Of+" "+f.Note)))
 	out.Write(s.Bytes())
 	out.WriteString("</svg>\n")
 	return out.Bytes()

@@ -45,7 +45,8 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
 		Tables:   schema.TableNames,
 		Fetch: client.Config{
-			UserAgent: "test", Timeout: 20 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20}, Concurrency: 50, PerAddress: 4,
+			UserAgent: "test", Timeout: 20 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20},
+			Concurrency: 50, PerAddress: 4,
 			PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 		},
@@ -149,7 +150,8 @@ func StoredRunOf(t *testing.T, dir, id, bodies, tables string, e evaluate.Config
 	}
 	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20},
+		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5,
+			MaxBody: 1 << 20},
 			Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	sinktest.Must(t, err)
