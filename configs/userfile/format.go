@@ -48,12 +48,20 @@ func Format(head []byte) error {
 	return nil
 }
 
-// FormatOfLines is [Format] of a file that is read by lines, which end with LF.
+// FormatOfLines is [Format] of a file that is read by lines, which end with LF. Binary files
+// have CR by chance.
 func FormatOfLines(head []byte) error {
-	if at := bytes.IndexByte(head, '\r'); at >= 0 && at+1 < len(head) && !bytes.Contains(head, []byte("\n")) {
-		return errors.New(`has lines that end with CR alone, as old Macs write them; convert it: tr '\r' '\n'`)
+	if err := Format(head); err != nil {
+		return err
 	}
-	return Format(head)
+	at := bytes.IndexByte(head, '\r')
+	switch {
+	case at < 0 || at+1 == len(head) || bytes.Contains(head, []byte("\n")):
+		return nil
+	case bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' }):
+		return errors.New("is a binary file; give plain text")
+	}
+	return errors.New(`has lines that end with CR alone, as old Macs write them; convert it: tr '\r' '\n'`)
 }
 
 // IsMarkup reports whether a text begins like a web page or XML: with a tag, a comment or a

@@ -31,6 +31,23 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// The bytes of a binary file are no ends of lines.
+func TestFormatOfLines(t *testing.T) {
+	for head, want := range map[string]string{
+		"PK\x03\x04\x14\x00\r\x00a": ".xlsx", "\xd0\xcf\x11\xe0\r\x00": ".xls", "%PDF-1.4\ra": "PDF",
+		"\x7fELF\x02\x01\ra": "is a binary file", "a\rb": "CR alone", "a,1\tb\rb,2\r": "CR alone",
+	} {
+		if err := FormatOfLines([]byte(head)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", head, err, want)
+		}
+	}
+	for _, head := range []string{"", "a", "a\r", "a\r\nb", "a\rb\n", "\x01a\x00b"} {
+		if err := FormatOfLines([]byte(head)); err != nil {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+}
+
 func TestWideTexts(t *testing.T) {
 	for head, want := range map[string]bool{"\xff\xfea\x00": true, "a\x00b\x00c\x00d\x00": true, "a": false, "PK\x03\x04": false, "": false} {
 		if IsWide([]byte(head)) != want {
