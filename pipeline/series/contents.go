@@ -121,12 +121,12 @@ func (s *hostSegment) body(row *schema.Fetch) (hasText bool) {
 // contents marks what the other tables say.
 func (s *hostSegment) contents(ctx context.Context, parts map[string][]journal.Part) error {
 	m := &marking{hostSegment: s, ctx: ctx, parts: parts}
-	marked(m, "groups", func(row *schema.Group) int64 { return row.Seq }, s.groupRow)
-	marked(m, "rules", func(row *schema.Rule) int64 { return row.Seq }, s.ruleRow)
-	marked(m, "lines", func(row *schema.Line) int64 { return row.Seq }, s.lineRow)
-	marked(m, "signals", func(row *schema.Signal) int64 { return row.Seq }, s.signalRow)
-	marked(m, "templates", func(row *schema.Template) int64 { return row.Seq }, s.templateRow)
-	marked(m, "preferences", func(row *schema.Preference) int64 { return row.Seq }, s.preferenceRow)
+	marked(m, "groups", s.groupRow)
+	marked(m, "rules", s.ruleRow)
+	marked(m, "lines", s.lineRow)
+	marked(m, "signals", s.signalRow)
+	marked(m, "templates", s.templateRow)
+	marked(m, "preferences", s.preferenceRow)
 	return m.err
 }
 
@@ -140,22 +140,12 @@ type marking struct {
 
 // marked calls mark with the rows of a table, if a metric needs it, and the host that each is
 // about.
-func marked[R any](m *marking, table string, seq func(*R) int64, mark func(row *R, host int)) {
-	if !m.reads(table) {
-		return
-	}
-	at, what := 0, rowio.Selection{Columns: contentColumns[table]}
-	for _, p := range m.parts[table] {
-		if m.err != nil {
-			return
-		}
-		m.err = rowio.Of(m.ctx, m.In, []journal.Part{p}, what, func(batch []R) error {
-			for i := range batch {
-				var err error
-				if at, err = m.hostOf(p.Path, seq(&batch[i]), at); err != nil {
-					return err
-				}
-				mark(&batch[i], at)
+func marked[R any](m *marking, table string, mark func(row *R, host int)) {
+	if m.err == nil && m.reads(table) {
+		what := rowio.Selection{Columns: contentColumns[table]}
+		m.err = eachHost(m.ctx, m.hostSegment, m.parts[table], what, func(_ string, host int, rows []R) error {
+			for i := range rows {
+				mark(&rows[i], host)
 			}
 			return nil
 		})

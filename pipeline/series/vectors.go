@@ -63,24 +63,17 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 	if hasContents {
 		what.Columns = append(what.Columns, contentColumns["fetches"]...)
 	}
-	for _, p := range parts {
-		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []schema.Fetch) error {
-			for i := range batch {
-				row := &batch[i]
-				if n := len(s.seqs); n > 0 && row.Seq <= s.seqs[n-1] {
-					return fmt.Errorf("%s: seq %d follows %d", p.Path, row.Seq, s.seqs[n-1])
-				}
-				if err := s.host(row, hasContents); err != nil {
-					return fmt.Errorf("%s: %w", p.Path, err)
-				}
+	return rowio.Runs(ctx, s.In, parts, what, func(path string, seq int64, rows []schema.Fetch) error {
+		for i := range rows {
+			if n := len(s.seqs); n > 0 && seq <= s.seqs[n-1] {
+				return fmt.Errorf("%s: seq %d follows %d", path, seq, s.seqs[n-1])
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			if err := s.host(&rows[i], hasContents); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // host adds a host, with what fetches says of it.
@@ -117,15 +110,22 @@ func (s *hostSegment) host(row *schema.Fetch, hasContents bool) error {
 	return nil
 }
 
-// hostOf returns the host that a row of a part is about, by its seq: none before from.
-func (s *hostSegment) hostOf(part string, seq int64, from int) (host int, err error) {
-	for host = from; host < len(s.seqs) && s.seqs[host] < seq; {
-		host++
-	}
-	if host == len(s.seqs) || s.seqs[host] != seq {
-		err = fmt.Errorf("%s: seq %d is not in fetches", part, seq)
-	}
-	return host, err
+// eachHost calls each with the rows of parts of another table, and the host that they are about:
+// some of its rows at a time.
+func eachHost[R any](
+	ctx context.Context, s *hostSegment, parts []journal.Part, what rowio.Selection,
+	each func(path string, host int, rows []R) error,
+) error {
+	host := 0
+	return rowio.Runs(ctx, s.In, parts, what, func(path string, seq int64, rows []R) error {
+		for host < len(s.seqs) && s.seqs[host] < seq {
+			host++
+		}
+		if host == len(s.seqs) || s.seqs[host] != seq {
+			return fmt.Errorf("%s: seq %d is not in fetches", path, seq)
+		}
+		return each(path, host, rows)
+	})
 }
 
 // A numbering gives texts their places in a list, -1 for one that is not in it. Most texts
@@ -167,43 +167,32 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 	}
 	agents, profiles := numbered(s.agents), numbered(s.profiles)
 	saidOutcomes, classes := numbered(outcomes), numbered(summary.ClassNames[:])
-	at := 0
-	for _, p := range parts {
-		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []schema.Policy) error {
-			for i := range batch {
-				row := &batch[i]
-				var err error
-				if at, err = s.hostOf(p.Path, row.Seq, at); err != nil {
-					return err
-				}
-				profile := profiles.of(row.Profile)
-				if profile < 0 {
-					continue // not of the series
-				}
-				agent, outcome, class := agents.of(row.Agent), saidOutcomes.of(row.Outcome), classes.of(row.Class)
-				if agent < 0 || outcome < 0 || class < 0 {
-					return fmt.Errorf("%s: a policy of an agent that summary does not have, or of an unknown class or outcome",
-						p.Path)
-				}
-				v := s.vectors[at*s.size():][:s.size()]
-				v[profile] = byte(outcome)
-				b := classSet | byte(class)
-				if row.IsExplicit {
-					b |= explicitBit
-				}
-				v[s.head()+profile*len(s.agents)+agent] = b
-				if hasTemplates && class == int(robots.DisallowAll) && row.Template != nil {
-					name := s.agents[agent]
-					s.mark(at, id{"policy_template", name, s.run.Category[name], s.profiles[profile], *row.Template})
-				}
+	return eachHost(ctx, s, parts, what, func(path string, host int, rows []schema.Policy) error {
+		v := s.vectors[host*s.size():][:s.size()]
+		for i := range rows {
+			row := &rows[i]
+			profile := profiles.of(row.Profile)
+			if profile < 0 {
+				continue // not of the series
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			agent, outcome, class := agents.of(row.Agent), saidOutcomes.of(row.Outcome), classes.of(row.Class)
+			if agent < 0 || outcome < 0 || class < 0 {
+				return fmt.Errorf("%s: a policy of an agent that summary does not have, or of an unknown class or outcome",
+					path)
+			}
+			v[profile] = byte(outcome)
+			b := classSet | byte(class)
+			if row.IsExplicit {
+				b |= explicitBit
+			}
+			v[s.head()+profile*len(s.agents)+agent] = b
+			if hasTemplates && class == int(robots.DisallowAll) && row.Template != nil {
+				name := s.agents[agent]
+				s.mark(host, id{"policy_template", name, s.run.Category[name], s.profiles[profile], *row.Template})
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // mostVectors is the number of vectors from which counts are made, so that a panel

@@ -3,9 +3,7 @@ package lookup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -96,25 +94,24 @@ func (s *segment) parts(table string) (parts []journal.Part) {
 	return parts
 }
 
-func (s *segment) isWanted(seq int64) bool {
-	_, wanted := slices.BinarySearch(s.wanted, seq)
-	return wanted
-}
-
 // each calls do with the captures: first those whose bodies the run keeps, as they come.
 func (s *segment) each(rules bool, do func(*Found) error) error {
 	var all []*Found // in the order of the tables
 	of := make(map[string][]*Found)
-	for row, err := range rowsOf[schema.Fetch](s, "fetches") {
-		if err != nil {
-			return err
-		}
-		if s.isWanted(row.Seq) {
-			all = append(all, &Found{Fetch: *row})
-			if digest := row.KeptDigest(); digest != nil {
-				of[*digest] = append(of[*digest], all[len(all)-1])
+	err := rowio.Runs(s.ctx, s.in, s.parts("fetches"), rowio.Selection{Wanted: rowio.Within(s.wanted)},
+		func(_ string, seq int64, rows []schema.Fetch) error {
+			if _, wanted := slices.BinarySearch(s.wanted, seq); !wanted {
+				return nil
 			}
-		}
+			f := &Found{Fetch: rows[0]}
+			all = append(all, f)
+			if digest := f.KeptDigest(); digest != nil {
+				of[*digest] = append(of[*digest], f)
+			}
+			return nil
+		})
+	if err != nil {
+		return err
 	}
 	done := make(map[*Found]bool)
 	for _, p := range s.parts("bodies") {
@@ -142,27 +139,23 @@ func (s *segment) each(rules bool, do func(*Found) error) error {
 	return s.withRows(slices.DeleteFunc(all, func(f *Found) bool { return done[f] }), rules, do)
 }
 
-// withRows calls do with captures and their rows of groups and rules, which the tables have
-// in the order of fetches.
+// withRows calls do with captures and their rows of groups and rules.
 func (s *segment) withRows(all []*Found, rules bool, do func(*Found) error) error {
-	place := make(map[int64]int)
+	slices.SortFunc(all, func(a, b *Found) int { return cmp.Compare(a.Seq, b.Seq) })
 	s.wanted = nil
-	for i, f := range all {
-		place[f.Seq] = i
+	for _, f := range all {
 		s.wanted = append(s.wanted, f.Seq)
 	}
-	slices.Sort(s.wanted)
-	groups := newFollower(s, "groups", place, func(g *schema.Group) int64 { return g.Seq })
-	defer groups.stop()
-	ruled := newFollower(s, "rules", place, func(r *schema.Rule) int64 { return r.Seq })
-	defer ruled.stop()
-	for i, f := range all {
+	groups, ruled := follow[schema.Group](s, "groups"), follow[schema.Rule](s, "rules")
+	defer groups.Close()
+	defer ruled.Close()
+	for _, f := range all {
 		if rules && f.KeptDigest() != nil {
 			var err error
-			if f.Groups, err = groups.of(i); err != nil {
+			if f.Groups, err = groups.Of(f.Seq); err != nil {
 				return err
 			}
-			if f.Rules, err = ruled.of(i); err != nil {
+			if f.Rules, err = ruled.Of(f.Seq); err != nil {
 				return err
 			}
 		}
@@ -174,62 +167,7 @@ func (s *segment) withRows(all []*Found, rules bool, do func(*Found) error) erro
 	return nil
 }
 
-// A follower reads the rows of a table for one capture after the other.
-type follower[R any] struct {
-	next  func() (*R, error, bool)
-	stop  func()
-	head  *R // the row read last, not yet given
-	err   error
-	place map[int64]int // of captures, by seq
-	seq   func(*R) int64
-	rows  []R
-}
-
-func newFollower[R any](s *segment, table string, place map[int64]int, seq func(*R) int64) *follower[R] {
-	f := &follower[R]{place: place, seq: seq}
-	f.next, f.stop = iter.Pull2(rowsOf[R](s, table))
-	return f
-}
-
-// of returns the rows of a capture, which is behind those asked for before.
-func (f *follower[R]) of(place int) ([]R, error) {
-	f.rows = f.rows[:0]
-	for f.err == nil {
-		if f.head == nil {
-			var more bool
-			if f.head, f.err, more = f.next(); !more || f.err != nil {
-				break
-			}
-		}
-		at, wanted := f.place[f.seq(f.head)]
-		if wanted && at > place {
-			break
-		}
-		if wanted && at == place {
-			f.rows = append(f.rows, *f.head)
-		}
-		f.head = nil
-	}
-	return f.rows, f.err
-}
-
-// errEnough ends a reading of rows.
-var errEnough = errors.New("enough rows")
-
-// rowsOf returns the rows of a table's row groups that may have a wanted capture. A row is
-// valid until the next.
-func rowsOf[R any](s *segment, table string) iter.Seq2[*R, error] {
-	return func(yield func(*R, error) bool) {
-		err := rowio.Of(s.ctx, s.in, s.parts(table), rowio.Selection{Wanted: rowio.Within(s.wanted)}, func(batch []R) error {
-			for i := range batch {
-				if !yield(&batch[i], nil) {
-					return errEnough
-				}
-			}
-			return nil
-		})
-		if err != nil && err != errEnough {
-			yield(nil, err)
-		}
-	}
+// follow reads the rows of a table that may be of a wanted capture.
+func follow[R any](s *segment, table string) *rowio.Cursor[R] {
+	return rowio.Follow[R](s.ctx, s.in, s.parts(table), rowio.Selection{Wanted: rowio.Within(s.wanted)})
 }

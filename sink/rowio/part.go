@@ -60,9 +60,13 @@ func ofPart[T any](ctx context.Context, in store.Store, p journal.Part, s Select
 		return Unreadable(in, p, err)
 	}
 	defer f.Close()
-	var own error // returned by each
+	var own error // returned by each, or by s.Part
 	opened, err := openPart(f, p)
-	if err == nil {
+	wanted := true
+	if err == nil && s.Part != nil {
+		wanted, own = s.Part(p, opened)
+	}
+	if err == nil && own == nil && wanted {
 		err = Read(ctx, opened, s, func(batch []T) error {
 			own = each(batch)
 			return own

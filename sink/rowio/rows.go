@@ -26,6 +26,8 @@ import (
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // batchRows is the most rows of a batch.
@@ -68,6 +70,9 @@ type Selection struct {
 	// Rows are the ranges of rows of the file to read, each up to and without its second
 	// number, ascending; nil for all. A row group without any of them is not read.
 	Rows [][2]int64
+	// Part is asked of each part that [Of] opens whether its rows are read; nil for all. Its error
+	// is returned unchanged.
+	Part func(p journal.Part, f *File) (bool, error)
 	// Partial says that the file may lack any column, whose field stays zero then.
 	Partial bool
 	// Bounds says that a value outside of the statistics of its row group is an error.

@@ -74,34 +74,15 @@ func ReadAccess(ctx context.Context, in store.Store, m *journal.Manifest, profil
 		t.Profile = m.Profiles[0]
 	}
 	// Every target has a row for each agent, so the first one names them all.
-	first := int64(-1)
-	err := t.rows(ctx, func(batch []accessPolicy) error {
-		for _, p := range batch {
-			if first < 0 {
-				first = p.Seq
-			}
-			if p.Seq != first {
-				return fs.SkipAll
-			}
-			if _, known := t.index[p.Agent]; !known {
+	err := rowio.First(ctx, in, m.PartsOf("policies"), rowio.Selection{}, func(rows []accessPolicy) {
+		for _, p := range rows {
+			if _, known := t.index[p.Agent]; !known && p.Profile == t.Profile {
 				t.index[p.Agent] = len(t.Agents)
 				t.Agents, t.Categories = append(t.Agents, p.Agent), append(t.Categories, p.Category)
 			}
 		}
-		return nil
 	})
 	return t, err
-}
-
-// rows reads the policies under the profile.
-func (t *AccessTable) rows(ctx context.Context, each func([]accessPolicy) error) error {
-	err := rowio.Of(ctx, t.in, t.m.PartsOf("policies"), rowio.Selection{}, func(batch []accessPolicy) error {
-		return each(slices.DeleteFunc(batch, func(p accessPolicy) bool { return p.Profile != t.Profile }))
-	})
-	if errors.Is(err, fs.SkipAll) {
-		return nil
-	}
-	return err
 }
 
 // Sites reads the sites in the order of the input. A site is valid until each returns,
@@ -111,42 +92,34 @@ func (t *AccessTable) Sites(ctx context.Context, each func(*SiteAccess) error) e
 	if err != nil {
 		return err
 	}
-	s := &SiteAccess{Seq: -1, Access: make([]string, len(t.Agents))}
-	end := func() error {
-		if s.Seq < 0 || !counts(s.Seq) {
+	s := &SiteAccess{Access: make([]string, len(t.Agents))}
+	err = rowio.Targets(ctx, t.in, t.m.PartsOf("policies"), rowio.Selection{}, func(seq int64, rows []accessPolicy) error {
+		if rows = slices.DeleteFunc(rows, func(p accessPolicy) bool { return p.Profile != t.Profile }); len(rows) == 0 {
 			return nil
 		}
-		return each(s)
-	}
-	err = t.rows(ctx, func(batch []accessPolicy) error {
-		for _, p := range batch {
-			if p.Seq != s.Seq {
-				if err := end(); err != nil {
-					return err
-				}
-				s.Seq, s.Host, s.Rank, s.Origin = p.Seq, p.Host, p.Rank, p.Origin
-				for i := range s.Access {
-					s.Access[i] = AccessUnread
-				}
-			}
+		for i := range s.Access {
+			s.Access[i] = AccessUnread
+		}
+		for _, p := range rows {
 			at, known := t.index[p.Agent]
 			if !known {
 				return fmt.Errorf("run %s: the first target has no policy for the agent %q, and target %d has", t.m.Run, p.Agent,
-					p.Seq)
+					seq)
 			}
 			if word := accessOfClass[p.Class]; word != "" {
 				s.Access[at] = word
 			}
 		}
-		return nil
+		s.Seq, s.Host, s.Rank, s.Origin = seq, rows[0].Host, rows[0].Rank, rows[0].Origin
+		if !counts(seq) {
+			return nil
+		}
+		return each(s)
 	})
-	if err != nil {
-		return err
+	if errors.Is(err, fs.SkipAll) {
+		return nil
 	}
-	if err := end(); !errors.Is(err, fs.SkipAll) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // LastCaptures returns whether a target counts: of several captures of an origin the last

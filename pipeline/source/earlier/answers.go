@@ -1,26 +1,21 @@
 package earlier
 
 import (
-	"context"
 	"fmt"
-	"io"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/consent"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // besideReader reads the rows of another table of a segment along with those of fetches.
 // Both ascend by seq.
 type besideReader[R any] struct {
-	rowReader[R]
-	ahead *R // read, and of a later target
+	*rowio.Cursor[R]
 	what  string
 	most  int // rows of a target
-	seq   func(*R) int64
 	check func(*R) error
 }
 
@@ -28,20 +23,9 @@ type besideReader[R any] struct {
 func (r *besideReader[R]) upTo(last int64) (map[int64][]R, error) {
 	all := make(map[int64][]R)
 	for {
-		if r.ahead == nil {
-			row, err := r.next()
-			if err == io.EOF {
-				return all, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			r.ahead = row
-		}
-		row := r.ahead
-		seq := r.seq(row)
-		if seq > last {
-			return all, nil
+		row, seq, err := r.UpTo(last)
+		if row == nil || err != nil {
+			return all, err
 		}
 		if err := r.check(row); err != nil {
 			return nil, err
@@ -49,7 +33,6 @@ func (r *besideReader[R]) upTo(last int64) (map[int64][]R, error) {
 		if all[seq] = append(all[seq], *row); len(all[seq]) > r.most {
 			return nil, fmt.Errorf("seq %d has more than %d %s", seq, r.most, r.what)
 		}
-		r.ahead = nil
 	}
 }
 
@@ -76,18 +59,4 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 			Agent: schema.OrZero(row.Agent)},
 		Capture: c,
 	}
-}
-
-// listed returns the readers of the sitemaps and the pages of a segment.
-func (r *Run) listed(ctx context.Context, parts *Segment) (*besideReader[schema.SitemapFile],
-	*besideReader[schema.ListedURL]) {
-	files := &besideReader[schema.SitemapFile]{
-		rowReader: newRowReader[schema.SitemapFile](ctx, r.in, parts.sitemaps), what: "sitemaps", most: fetch.MaxFurther,
-		seq: func(row *schema.SitemapFile) int64 { return row.Seq }, check: verify.CheckSitemapFile,
-	}
-	pages := &besideReader[schema.ListedURL]{
-		rowReader: newRowReader[schema.ListedURL](ctx, r.in, parts.urls), what: "listed pages", most: sitemap.MaxSample,
-		seq: func(row *schema.ListedURL) int64 { return row.Seq }, check: func(*schema.ListedURL) error { return nil },
-	}
-	return files, pages
 }

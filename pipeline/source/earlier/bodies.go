@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 // row group of fetches there is each body once, in the order in which rows first name
 // them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
-	rowReader[schema.Body]
+	*rowio.Cursor[schema.Body]
 	limits limits
 	spare  bool            // there may be others than rows need
 	needed map[string]int  // remaining rows of the group, by digest
@@ -51,7 +52,7 @@ func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 	}
 	digest := *named
 	for b.held[digest] == nil {
-		one, err := b.next()
+		one, err := b.Next()
 		if err == io.EOF {
 			err = fmt.Errorf("the body of %s is not in the table bodies", host)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -100,22 +101,28 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 
 // Where answers to identities are gone, their bodies are passed over, and not held.
 func TestBodiesOfAnswersThatAreGone(t *testing.T) {
-	var texts []string
-	r := &bodyReader{limits: limits{100, 100, 100}, spare: true}
-	r.pull = func() (*schema.Body, error, bool) {
-		if len(texts) == 0 {
-			return nil, nil, false
-		}
-		body := []byte(texts[0])
-		texts = texts[1:]
-		return &schema.Body{ContentDigest: schema.ContentDigest(body), Body: body}, nil, true
+	var all []schema.Body
+	for _, text := range []string{"a", "b", "a", "c", "d"} {
+		all = append(all, schema.Body{ContentDigest: schema.ContentDigest([]byte(text)), Body: []byte(text)})
 	}
-	texts = []string{"a", "b", "a", "c", "d"}
+	r := &bodyReader{Cursor: bodiesOf(t, all), limits: limits{100, 100, 100}, spare: true}
 	digest := schema.ContentDigest([]byte("c"))
 	r.expect([]schema.Fetch{{ContentDigest: &digest}}, nil, map[int64]bool{0: true})
-	if body, err := r.body(&digest, "a.example"); err != nil || string(body) != "c" || len(r.held) > 0 || len(texts) != 1 {
-		t.Errorf("the body %q, %v; %d are held, %d not read", body, err, len(r.held), len(texts))
+	if body, err := r.body(&digest, "a.example"); err != nil || string(body) != "c" || len(r.held) > 0 {
+		t.Errorf("the body %q, %v; %d are held", body, err, len(r.held))
 	}
+	if next, err := r.Next(); err != nil || string(next.Body) != "d" {
+		t.Errorf("the body after it is %v, %v", next, err)
+	}
+}
+
+// bodiesOf reads bodies from a part.
+func bodiesOf(t *testing.T, rows []schema.Body) *rowio.Cursor[schema.Body] {
+	in := sinktest.Open(t, t.TempDir())
+	p := partOf(t, in.Path(""), "bodies", 0, 4, rows, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
+	c := rowio.Follow[schema.Body](t.Context(), in, []journal.Part{p}, anyRows)
+	t.Cleanup(c.Close)
+	return c
 }
 
 func anyOrigin(fetch.Origin) bool { return true }
@@ -128,13 +135,8 @@ func TestBodiesOfOtherTargets(t *testing.T) {
 	for _, c := range []struct{ a, b, want, err string }{
 		{"a", "b", "a  a", ""}, {"a", "damaged", "a  a", ""}, {"damaged", "b", "", "has a body with the digest"},
 	} {
-		r := &bodyReader{limits: limits{100, 100, 100}}
 		all := []schema.Body{{ContentDigest: a, Body: []byte(c.a)}, {ContentDigest: b, Body: []byte(c.b)}}
-		r.pull = func() (*schema.Body, error, bool) {
-			row := all[0]
-			all = all[1:]
-			return &row, nil, true
-		}
+		r := &bodyReader{Cursor: bodiesOf(t, all), limits: limits{100, 100, 100}}
 		r.expect(rows, nil, map[int64]bool{1: true})
 		got, err := "", error(nil)
 		for i := 0; i < len(rows) && err == nil; i++ {
@@ -174,11 +176,7 @@ func TestHeldBodiesTakeLittleMemory_NoRace(t *testing.T) {
 		bodies = append(bodies, schema.Body{ContentDigest: digest, Body: body})
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
-	e := &Run{in: sinktest.Open(t, t.TempDir())}
-	part := partOf(t, e.in.Path(""), "bodies", 0, 4, bodies,
-		parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
-	r := &bodyReader{limits: e.limits, rowReader: newRowReader[schema.Body](t.Context(), e.in, []journal.Part{part})}
-	defer r.stop()
+	r := &bodyReader{Cursor: bodiesOf(t, bodies)}
 	isWanted := make(map[int64]bool)
 	for i := range rows {
 		isWanted[rows[i].Seq] = true

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -40,7 +41,7 @@ func TestDamagedFootersAreErrors_NoRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 0
-		err := eachGroupOf(t.Context(), in, p, func(group []schema.Fetch) error {
+		err := eachGroup(t.Context(), in, []journal.Part{p}, func(group []schema.Fetch) error {
 			rows += len(group)
 			return nil
 		})

@@ -12,9 +12,11 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -186,19 +188,25 @@ func inputError(path string, err error) error {
 func (r *Run) readSegment(
 	ctx context.Context, parts *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
 ) error {
-	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits, spare: r.spare}
-	defer kept.stop()
+	kept := &bodyReader{Cursor: follow[schema.Body](ctx, r, parts.bodies), limits: r.limits, spare: r.spare}
+	defer kept.Close()
 	answers := &besideReader[schema.Answer]{
-		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",
-		most: 2 * fetch.MaxIdentities, // robots.txt and a page
-		seq:  func(row *schema.Answer) int64 { return row.Seq }, check: verify.CheckAnswer,
+		follow[schema.Answer](ctx, r, parts.answers), "answers to identities",
+		2 * fetch.MaxIdentities, // robots.txt and a page
+		verify.CheckAnswer,
 	}
-	defer answers.stop()
-	files, pages := r.listed(ctx, parts)
-	defer files.stop()
-	defer pages.stop()
+	defer answers.Close()
+	files := &besideReader[schema.SitemapFile]{
+		follow[schema.SitemapFile](ctx, r, parts.sitemaps), "sitemaps", fetch.MaxFurther, verify.CheckSitemapFile,
+	}
+	defer files.Close()
+	pages := &besideReader[schema.ListedURL]{
+		follow[schema.ListedURL](ctx, r, parts.urls), "listed pages", sitemap.MaxSample,
+		func(*schema.ListedURL) error { return nil },
+	}
+	defer pages.Close()
 	urls := r.ownURLs(ctx, parts.verdicts)
-	defer urls.stop()
+	defer urls.Close()
 	var seqs span
 	err := eachGroup(ctx, r.in, parts.fetches, func(rows []schema.Fetch) error {
 		if err := r.shards.add(parts.fetches[0].Segment, rows); err != nil {
@@ -282,6 +290,10 @@ func (r *Run) readSegment(
 		return err
 	}
 	return r.spans.add(parts.fetches[0].Segment, seqs)
+}
+
+func follow[R any](ctx context.Context, r *Run, parts []journal.Part) *rowio.Cursor[R] {
+	return rowio.Follow[R](ctx, r.in, parts, anyRows)
 }
 
 // bodyOf returns the body that a row names.

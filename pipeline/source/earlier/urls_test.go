@@ -2,12 +2,14 @@ package earlier
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -34,7 +36,7 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 		partOf(t, e.in.Path(""), "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
 	}
 	urls := e.ownURLs(t.Context(), parts)
-	defer urls.stop()
+	defer urls.Close()
 	for _, row := range []struct {
 		seq  int64
 		want []string
@@ -50,15 +52,16 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 	}
 
 	none := e.ownURLs(t.Context(), []journal.Part{{Table: "verdicts", Path: "gone.parquet"}})
-	defer none.stop()
+	defer none.Close()
 	if _, _, err := none.of(1, fetch.Origin{}); err == nil {
 		t.Error("a part that is gone is no error")
 	}
-	full := urlsOf{seq: 2, agent: "A", profile: "p", bytes: maxEarlierBytes}
-	err := rowio.Of(t.Context(), e.in, parts[:1], rowio.Selection{}, func(batch []urlRow) error {
-		return full.take(batch, nil)
-	})
-	if err == nil {
-		t.Error("the URLs of a target have no bound")
+	long := a + "/" + strings.Repeat("x", target.MaxPathBytes/8)
+	full := partOf(t, e.in.Path(""), "verdicts", 4, 100, rows(1, slices.Repeat([]string{long}, 33)...),
+		parquet.SkipPageBounds("url"), parquet.SkipPageStatistics("url"))
+	tooMany := e.ownURLs(t.Context(), []journal.Part{full})
+	defer tooMany.Close()
+	if _, _, err := tooMany.of(1, fetch.Origin{}); err == nil || !strings.Contains(err.Error(), "more than 128 MiB") {
+		t.Errorf("the URLs of a target have no bound: %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -28,13 +27,12 @@ type Besides [NumBeside]map[int64]string
 // besides has the tables by their numbers.
 var besides = [NumBeside]beside{
 	OfAnswers: besideOf("answers", []string{"seq", "path", "identity", "is_control", "user_agent", "agent", "treatment",
-		"policy", "content_digest", "remark"}, func(a *schema.Answer) int64 { return a.Seq }, encodeAnswers),
+		"policy", "content_digest", "remark"}, encodeAnswers),
 	OfCoverage: besideOf("coverage", []string{"seq", "agent", "profile", "class", "listed", "sampled", "allowed",
-		"undefined", "rule_line"}, func(c *schema.Coverage) int64 { return c.Seq }, encodeCoverage),
-	OfDocuments: besideOf("documents", []string{"seq", "document", "url", "outcome", "content_digest", "remark"},
-		func(d *schema.Document) int64 { return d.Seq }, encodeDocuments),
+		"undefined", "rule_line"}, encodeCoverage),
+	OfDocuments: besideOf("documents", []string{"seq", "document", "url", "outcome", "content_digest", "remark"}, encodeDocuments),
 	OfStatements: besideOf("preferences", []string{"seq", "scope", "mechanism", "document", "group_agent", "use",
-		"preference", "path", "line"}, func(p *schema.Preference) int64 { return p.Seq }, encodeStatements),
+		"preference", "path", "line"}, encodeStatements),
 }
 
 // beside reads the rows of the targets of a segment, and those of one target.
@@ -79,32 +77,19 @@ func (f *Fetched) Alike(other *Fetched, table Beside) bool {
 }
 
 // besideOf returns a table of rows of type R, of which encode encodes those of a target.
-func besideOf[R any](table string, columns []string, seq func(*R) int64, encode func([]R, *Names) string) beside {
+func besideOf[R any](table string, columns []string, encode func([]R, *Names) string) beside {
 	read := func(ctx context.Context, in store.Store, parts map[string][]journal.Part,
 		names *Names) (map[int64]string, error) {
 		out, known := make(map[int64]string), make(map[string]string) // the same rows of many targets once
-		var of []R                                                    // of one target
-		end := func() {
-			if len(of) == 0 {
-				return
-			}
-			text := encode(of, names)
+		err := rowio.Targets(ctx, in, parts[table], rowio.Selection{Columns: columns}, func(seq int64, rows []R) error {
+			text := encode(rows, names)
 			kept, ok := known[text]
 			if !ok {
 				kept, known[text] = text, text
 			}
-			out[seq(&of[0])], of = kept, of[:0]
-		}
-		err := rowio.Of(ctx, in, parts[table], rowio.Selection{Columns: columns}, func(batch []R) error {
-			for i := range batch {
-				if len(of) > 0 && seq(&of[0]) != seq(&batch[i]) {
-					end()
-				}
-				of = append(of, batch[i])
-			}
+			out[seq] = kept
 			return nil
 		})
-		end()
 		return out, err
 	}
 	return beside{read, func(ctx context.Context, r *lookup.Run, t *lookup.Target, names *Names) (string, error) {

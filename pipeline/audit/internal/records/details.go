@@ -3,8 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -44,27 +42,19 @@ var detailTables = []struct {
 }{
 	{"policies", reading(
 		[]string{"seq", "agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input",
-			"search"},
-		func(p *schema.Policy) int64 { return p.Seq }, (*reader).policy)},
-	{"verdicts", reading([]string{"seq", "agent", "profile", "url", "verdict", "rule_line"},
-		func(v *schema.Verdict) int64 { return v.Seq }, (*reader).verdict)},
+			"search"}, (*reader).policy)},
+	{"verdicts", reading([]string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, (*reader).verdict)},
 	{"groups", reading(
 		[]string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay", "digest",
-			"template"},
-		func(g *schema.Group) int64 { return g.Seq },
-		func(_ *reader, g *schema.Group, e *Encoder) { e.Group(g) },
+			"template"}, func(_ *reader, g *schema.Group, e *Encoder) { e.Group(g) },
 	)},
-	{"signals", reading([]string{"seq", "line", "group_index", "field", "path", "key", "value"},
-		func(s *schema.Signal) int64 { return s.Seq }, (*reader).signal)},
-	{"sitemaps", reading([]string{"seq", "line", "url"}, func(s *schema.Sitemap) int64 { return s.Seq },
-		(*reader).sitemap)},
+	{"signals", reading([]string{"seq", "line", "group_index", "field", "path", "key", "value"}, (*reader).signal)},
+	{"sitemaps", reading([]string{"seq", "line", "url"}, (*reader).sitemap)},
 	{"rules", reading(
-		[]string{"seq", "group_index", "line", "kind", "pattern"}, func(r *schema.Rule) int64 { return r.Seq },
-		func(_ *reader, r *schema.Rule, e *Encoder) { e.Rule(r) },
+		[]string{"seq", "group_index", "line", "kind", "pattern"}, func(_ *reader, r *schema.Rule, e *Encoder) { e.Rule(r) },
 	)},
 	{"preferences", reading(
-		[]string{"seq", "scope", "mechanism", "label", "use", "preference", "path", "line"},
-		func(p *schema.Preference) int64 { return p.Seq }, (*reader).statement,
+		[]string{"seq", "scope", "mechanism", "label", "use", "preference", "path", "line"}, (*reader).statement,
 	)},
 }
 
@@ -107,30 +97,24 @@ func Read(ctx context.Context, in store.Store, p journal.Part, table int, list [
 }
 
 // reading returns a function that reads a part of a table of rows of type T.
-func reading[T any](columns []string, seqOf func(*T) int64, encode func(*reader, *T, *Encoder)) func(context.Context,
+func reading[T any](columns []string, encode func(*reader, *T, *Encoder)) func(context.Context,
 	store.Store, journal.Part, *reader) error {
 	return func(ctx context.Context, in store.Store, p journal.Part, r *reader) error {
-		before := int64(math.MinInt64)
-		return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{Columns: columns, Wanted: r.within},
-			func(batch []T) error {
-				for i := range batch {
-					seq := seqOf(&batch[i])
-					if seq < before {
-						return fmt.Errorf("%s is out of order at seq %d (see robocensus verify)", p.Path, seq)
-					}
-					before = seq
-					for r.at < len(r.list) && r.list[r.at].Seq < seq {
-						if err := r.end(); err != nil {
-							return err
-						}
-						r.at++
-					}
-					if r.at < len(r.list) && r.list[r.at].Seq == seq {
-						encode(r, &batch[i], &r.e)
-					}
+		s := rowio.Selection{Columns: columns, Wanted: r.within}
+		return rowio.Runs(ctx, in, []journal.Part{p}, s, func(_ string, seq int64, rows []T) error {
+			for r.at < len(r.list) && r.list[r.at].Seq < seq {
+				if err := r.end(); err != nil {
+					return err
 				}
-				return nil
-			})
+				r.at++
+			}
+			if r.at < len(r.list) && r.list[r.at].Seq == seq {
+				for i := range rows {
+					encode(r, &rows[i], &r.e)
+				}
+			}
+			return nil
+		})
 	}
 }
 
