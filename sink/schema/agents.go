@@ -29,7 +29,7 @@ type Policy struct {
 	// Token whose group the agent follows, or `*`. Null if no group does. Example: `Googlebot`.
 	GroupAgent *string `parquet:"group_agent,dict"`
 	// Line where that group begins. Null if there is none. Example: `12`.
-	GroupLine *int32 `parquet:"group_line"`
+	GroupLine *int32 `parquet:"group_line" rowio:"maybe"`
 	// How the agent came to that group: `own` (one of its own tokens), `fallback` (a token that it falls
 	// back to), `star`, `none`. Null if no file decides.
 	Match *string `parquet:"match,dict"`

@@ -83,7 +83,7 @@ type Answer struct {
 	Paper *string `parquet:"paper,dict"`
 	// The verdict of the host's own answer on the page for the agent, under the first profile: `allow`, `disallow`,
 	// `undefined`. Null for robots.txt.
-	Verdict *string `parquet:"verdict,dict"`
+	Verdict *string `parquet:"verdict,dict" rowio:"maybe"`
 	// Of a page why it was not asked for: `disallowed` (robots.txt shuts the agent out, under RFC 9309), `unread` (the
 	// host's own answer does not say what may be fetched), `spared` (the host wants to be left alone for longer than the
 	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; `no_price` (a 402
@@ -92,7 +92,7 @@ type Answer struct {
 	Remark *string `parquet:"remark,dict" rowio:"maybe"`
 	// Price that the answer names, as written, a 402 or another 4xx; of x402 amount, asset and network. Null without
 	// one; for robots.txt, of which the bodies of errors are not read, without one in a header. Example: `USD 0.01`.
-	Price *string `parquet:"price,dict"`
+	Price *string `parquet:"price,dict" rowio:"maybe"`
 	// Name of the header that names the price, or a licence; `body` if that does. Null without one. Example:
 	// `crawler-price`.
 	PriceHeader *string `parquet:"price_header,dict"`

@@ -40,25 +40,8 @@ func (e *List) FitIdentities(names []string, asksPages bool) error {
 	return nil
 }
 
-// served has the columns of answers that are checked.
-type served struct {
-	Seq             int64   `parquet:"seq"`
-	Host            string  `parquet:"host"`
-	Identity        string  `parquet:"identity"`
-	Path            string  `parquet:"path" rowio:"maybe"`
-	Agent           *string `parquet:"agent"`
-	Status          *int32  `parquet:"status"`
-	Challenge       *string `parquet:"challenge"`
-	Policy          string  `parquet:"policy"`
-	FirstDifference *string `parquet:"first_difference"`
-	Treatment       string  `parquet:"treatment"`
-	IsControl       bool    `parquet:"is_control"`
-	Verdict         *string `parquet:"verdict" rowio:"maybe"`
-	Price           *string `parquet:"price" rowio:"maybe"`
-}
-
-// words tells what an identity met.
-func (a *served) words() string {
+// metBy tells what an identity met.
+func metBy(a *schema.Answer) string {
 	found := a.Treatment
 	if a.Challenge != nil {
 		found += " (" + *a.Challenge + ")"
@@ -79,7 +62,7 @@ func (a *served) words() string {
 // answers checks that identities get what the run itself got: a file that means the same
 // to their agent, or that there is none. What has nothing to compare with is unknown, and
 // what looks like an outage undecided.
-func (c *Checker) answers(s *selection, meant []int, batch []served) {
+func (c *Checker) answers(s *selection, meant []int, batch []schema.Answer) {
 	for i := range batch {
 		a := &batch[i]
 		of := s.at(c, meant, a.Seq, a.Host)
@@ -134,7 +117,7 @@ const (
 )
 
 // servedAlike returns what an identity got that the run itself did not, "" for nothing.
-func (c *Checker) servedAlike(_ *selection, a *served) (found string, how judged) {
+func (c *Checker) servedAlike(_ *selection, a *schema.Answer) (found string, how judged) {
 	if a.Treatment == summary.TreatmentNames[summary.Incomparable] {
 		return "", isUnknown
 	}
@@ -148,7 +131,7 @@ func (c *Checker) servedAlike(_ *selection, a *served) (found string, how judged
 	case !summary.IsCertain(state):
 		return "", isUndecided
 	default:
-		found = a.words()
+		found = metBy(a)
 	}
 	return found, isKnown
 }
@@ -156,7 +139,7 @@ func (c *Checker) servedAlike(_ *selection, a *served) (found string, how judged
 // servedAsWritten returns what an identity met on a page otherwise than robots.txt says, "" for
 // nothing: it lets the agent in, and the server does not give it the page of the control, or it
 // shuts the agent out, and the server gives it one.
-func (c *Checker) servedAsWritten(s *selection, a *served) (found string, how judged) {
+func (c *Checker) servedAsWritten(s *selection, a *schema.Answer) (found string, how judged) {
 	verdict, treatment := schema.OrZero(a.Verdict), consent.Treatment(a.Treatment)
 	isOpen := verdict == summary.ValueNames[robots.Permitted]
 	switch {
@@ -168,7 +151,7 @@ func (c *Checker) servedAsWritten(s *selection, a *served) (found string, how ju
 	case isOpen && treatment == consent.PageServed, !isOpen && treatment.TurnsAway():
 		return "", isKnown
 	case isOpen:
-		return a.words() + ", and robots.txt lets it in", isKnown
+		return metBy(a) + ", and robots.txt lets it in", isKnown
 	}
-	return a.words() + ", and robots.txt shuts it out", isKnown
+	return metBy(a) + ", and robots.txt shuts it out", isKnown
 }

@@ -54,25 +54,9 @@ func (x *expectation) checkCoverage() (key string, err error) {
 	return "", nil
 }
 
-// pages has the columns of coverage that are checked.
-type pages struct {
-	Seq       int64   `parquet:"seq"`
-	Host      string  `parquet:"host"`
-	Agent     string  `parquet:"agent"`
-	Category  string  `parquet:"category"`
-	Profile   string  `parquet:"profile"`
-	Class     string  `parquet:"class"`
-	Listed    int64   `parquet:"listed"`
-	Sampled   int32   `parquet:"sampled"`
-	Allowed   int32   `parquet:"allowed"`
-	Undefined int32   `parquet:"undefined"`
-	RuleLine  *int32  `parquet:"rule_line"`
-	Example   *string `parquet:"example"`
-}
-
 // ofPages checks how much of the sample of what a host lists agents may fetch. Neither an
 // outage nor a wall says it.
-func (c *Checker) ofPages(s *selection, meant []int, batch []pages) {
+func (c *Checker) ofPages(s *selection, meant []int, batch []schema.Coverage) {
 	for i := range batch {
 		p := &batch[i]
 		c.listed[p.Seq] = true
@@ -90,14 +74,14 @@ func (c *Checker) ofPages(s *selection, meant []int, batch []pages) {
 				continue
 			}
 			c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), URL: p.Example, Line: p.RuleLine,
-				Found: p.found()})
+				Found: openPages(p)})
 		}
 	}
 }
 
-// found tells the pages that are open: of the sample and, if it is not all that is listed, of
+// openPages tells the pages that are open: of the sample and, if it is not all that is listed, of
 // that.
-func (p *pages) found() string {
+func openPages(p *schema.Coverage) string {
 	of := summary.Pages{Allowed: int64(p.Allowed), Sampled: int64(p.Sampled), Listed: p.Listed}
 	text := "coverage: " + change.Coverage(of)
 	if of.Listed > of.Sampled {
@@ -118,19 +102,19 @@ func (c *Checker) ofUnlisted(ctx context.Context, in store.Store, parts map[stri
 	if len(meant) == 0 || targets != nil && len(rest) == 0 {
 		return nil
 	}
-	var wanted func(least, greatest int64) bool
+	of := rowio.Selection{Columns: checkedColumns["policies"]}
 	if targets != nil {
-		wanted = rowio.Within(rest)
+		of.Wanted = rowio.Within(rest)
 	}
-	lists, err := c.lists(ctx, in, parts["sitemap_files"], wanted)
+	lists, err := c.lists(ctx, in, parts["sitemap_files"], of.Wanted)
 	if err != nil {
 		return err
 	}
 	s := new(selection)
-	return rowio.Of(ctx, in, parts["policies"], rowio.Selection{Wanted: wanted}, func(batch []policy) error {
-		for i := range batch {
-			if p := &batch[i]; !c.listed[p.Seq] {
-				c.unlisted(s, meant, p, lists[p.Seq])
+	return rowio.Runs(ctx, in, parts["policies"], of, func(_ string, seq int64, rows []schema.Policy) error {
+		for i := range rows {
+			if !c.listed[seq] {
+				c.unlisted(s, meant, &rows[i], lists[seq])
 			}
 		}
 		return nil
@@ -142,29 +126,19 @@ func (c *Checker) ofUnlisted(ctx context.Context, in store.Store, parts map[stri
 func (c *Checker) lists(ctx context.Context, in store.Store, parts []journal.Part,
 	wanted func(least, greatest int64) bool) (map[int64]string, error) {
 	out := make(map[int64]string)
-	var files []schema.SitemapFile // of one target
-	end := func() {
-		if len(files) > 0 && !c.listed[files[0].Seq] {
-			out[files[0].Seq] = evaluate.HostLists(files, 0)
-		}
-		files = files[:0]
-	}
-	err := rowio.Of(ctx, in, parts, rowio.Selection{Columns: []string{"seq", "kind", "outcome", "urls"}, Wanted: wanted},
-		func(batch []schema.SitemapFile) error {
-			for i := range batch {
-				if len(files) > 0 && files[0].Seq != batch[i].Seq {
-					end()
-				}
-				files = append(files, batch[i])
+	err := rowio.Targets(ctx, in, parts,
+		rowio.Selection{Columns: []string{"seq", "kind", "outcome", "urls"}, Wanted: wanted},
+		func(seq int64, files []schema.SitemapFile) error {
+			if !c.listed[seq] {
+				out[seq] = evaluate.HostLists(files, 0)
 			}
 			return nil
 		})
-	end()
 	return out, err
 }
 
 // unlisted checks a policy of a target of which no sitemap shows pages of its own; lists says why.
-func (c *Checker) unlisted(s *selection, meant []int, p *policy, lists string) {
+func (c *Checker) unlisted(s *selection, meant []int, p *schema.Policy, lists string) {
 	for _, k := range s.at(c, meant, p.Seq, p.Host) {
 		x, promise := c.expectations.list[k], c.promises[k]
 		if !x.isOf(p.Agent, p.Category) || !x.Profile.has(p.Profile) {
@@ -180,7 +154,7 @@ func (c *Checker) unlisted(s *selection, meant []int, p *policy, lists string) {
 			// It lists nothing.
 		case p.Class == summary.ClassNames[robots.DisallowAll]:
 			s.checked(c, k, p.Host)
-			c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Line: p.Line,
+			c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Line: p.GroupLine,
 				Found: "coverage: the agent is shut out, so nothing that the host lists is open to it"})
 		case lists == summary.ListsClosed:
 			s.hide(promise, k, &promise.shut)

@@ -338,7 +338,7 @@ func TestServedAlikeByAPath(t *testing.T) {
 		{"served", "unknown", nil, "", isUndecided},
 		{"incomparable", "unknown", &path, "", isUnknown},
 	} {
-		a := new(served)
+		a := new(schema.Answer)
 		a.Treatment, a.Policy, a.FirstDifference = x.treatment, x.policy, x.difference
 		if found, how := new(Checker).servedAlike(nil, a); found != x.found || how != x.how {
 			t.Errorf("%s %s: %q, %d", x.treatment, x.policy, found, how)

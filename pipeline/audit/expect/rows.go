@@ -78,22 +78,32 @@ func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targ
 	if len(meant) == 0 || targets != nil && len(targets) == 0 {
 		return nil
 	}
-	var wanted func(least, greatest int64) bool
+	of := rowio.Selection{Columns: checkedColumns[p.Table]}
 	if targets != nil {
-		wanted = rowio.Within(targets)
+		of.Wanted = rowio.Within(targets)
 	}
-	s, selected, parts := new(selection), rowio.Selection{Wanted: wanted}, []journal.Part{p}
+	s, parts := new(selection), []journal.Part{p}
 	switch p.Table {
 	case "policies":
-		return rowio.Of(ctx, in, parts, selected, func(batch []policy) error { c.policies(s, meant, batch); return nil })
+		return rowio.Of(ctx, in, parts, of, func(batch []schema.Policy) error { c.policies(s, meant, batch); return nil })
 	case "verdicts":
-		return rowio.Of(ctx, in, parts, selected, func(batch []verdict) error { c.verdicts(s, meant, batch); return nil })
+		return rowio.Of(ctx, in, parts, of, func(batch []schema.Verdict) error { c.verdicts(s, meant, batch); return nil })
 	case "answers":
-		return rowio.Of(ctx, in, parts, selected, func(batch []served) error { c.answers(s, meant, batch); return nil })
+		return rowio.Of(ctx, in, parts, of, func(batch []schema.Answer) error { c.answers(s, meant, batch); return nil })
 	case "coverage":
-		return rowio.Of(ctx, in, parts, selected, func(batch []pages) error { c.ofPages(s, meant, batch); return nil })
+		return rowio.Of(ctx, in, parts, of, func(batch []schema.Coverage) error { c.ofPages(s, meant, batch); return nil })
 	}
 	return nil
+}
+
+// checkedColumns are the columns that are checked of a table.
+var checkedColumns = map[string][]string{
+	"policies": {"seq", "host", "agent", "category", "profile", "class", "group_line", "ai_train", "ai_input", "search"},
+	"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
+	"answers": {"seq", "host", "identity", "path", "agent", "status", "challenge", "policy", "first_difference",
+		"treatment", "is_control", "verdict", "price"},
+	ofCoverage: {"seq", "host", "agent", "category", "profile", "class", "listed", "sampled", "allowed", "undefined",
+		"rule_line", "example"},
 }
 
 // A selection says which expectations cover the target of a row. It lasts from one batch
@@ -143,40 +153,22 @@ func (s *selection) hide(p *Promise, k int, by *hidden) {
 	s.hid[k] = true
 }
 
-// policy has the columns of policies that are checked.
-type policy struct {
-	Seq      int64   `parquet:"seq"`
-	Host     string  `parquet:"host"`
-	Agent    string  `parquet:"agent"`
-	Category string  `parquet:"category"`
-	Profile  string  `parquet:"profile"`
-	Class    string  `parquet:"class"`
-	Line     *int32  `parquet:"group_line" rowio:"maybe"`
-	AITrain  *string `parquet:"ai_train"`
-	AIInput  *string `parquet:"ai_input"`
-	Search   *string `parquet:"search"`
-}
-
 // stance returns what the policy states about a use, "" for nothing.
-func (p *policy) stance(use string) string {
-	var stated *string
+func stance(p *schema.Policy, use string) string {
 	switch registry.StanceColumns[use] {
 	case "ai_train":
-		stated = p.AITrain
+		return schema.OrZero(p.AITrain)
 	case "ai_input":
-		stated = p.AIInput
+		return schema.OrZero(p.AIInput)
 	case "search":
-		stated = p.Search
+		return schema.OrZero(p.Search)
 	}
-	if stated == nil {
-		return ""
-	}
-	return *stated
+	return ""
 }
 
 // policies checks classes, and what is stated about uses. It counts unknown ones separately, because neither an
 // outage nor a wall is a policy.
-func (c *Checker) policies(s *selection, meant []int, batch []policy) {
+func (c *Checker) policies(s *selection, meant []int, batch []schema.Policy) {
 	for i := range batch {
 		p := &batch[i]
 		for _, k := range s.at(c, meant, p.Seq, p.Host) {
@@ -189,7 +181,7 @@ func (c *Checker) policies(s *selection, meant []int, batch []policy) {
 				continue
 			}
 			breach := func(found string) {
-				c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Found: found, Line: p.Line})
+				c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Found: found, Line: p.GroupLine})
 			}
 			if x.what != "preference" {
 				if s.checked(c, k, p.Host); !x.Class.has(p.Class) {
@@ -198,32 +190,20 @@ func (c *Checker) policies(s *selection, meant []int, batch []policy) {
 				continue
 			}
 			for _, use := range x.Use {
-				stance := cmp.Or(p.stance(use), noPreference)
+				has := cmp.Or(stance(p, use), noPreference)
 				if p.Class == summary.ClassNames[robots.DisallowAll] {
-					stance = shutOut
+					has = shutOut
 				}
-				if s.checked(c, k, p.Host); !x.Preference.has(stance) {
-					breach(use + ": " + stance)
+				if s.checked(c, k, p.Host); !x.Preference.has(has) {
+					breach(use + ": " + has)
 				}
 			}
 		}
 	}
 }
 
-// verdict has the columns of verdicts that are checked.
-type verdict struct {
-	Seq      int64  `parquet:"seq"`
-	Host     string `parquet:"host"`
-	Agent    string `parquet:"agent"`
-	Profile  string `parquet:"profile"`
-	URL      string `parquet:"url"`
-	Verdict  string `parquet:"verdict"`
-	Reason   string `parquet:"reason"`
-	RuleLine *int32 `parquet:"rule_line"`
-}
-
 // verdicts checks single verdicts. Behind a wall, none is known.
-func (c *Checker) verdicts(s *selection, meant []int, batch []verdict) {
+func (c *Checker) verdicts(s *selection, meant []int, batch []schema.Verdict) {
 	categories := make(map[string]string)
 	for _, a := range c.agents {
 		categories[a.Name] = a.Category
