@@ -38,10 +38,8 @@ type Run struct {
 	// Identities are the further ones under which hosts were asked, by name. They are not
 	// known of a run without counters.
 	Identities map[string]Identity
-	// KnowsWalls reports whether the run counted walls.
-	KnowsWalls bool
-	// KnowsTurnedAway reports whether the run counted the hosts that turned it away.
-	KnowsTurnedAway bool
+	// Counted are the metrics that the run counted.
+	Counted map[string]bool
 }
 
 // An Identity is one under which a run asked hosts too.
@@ -56,7 +54,7 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Manifest: m, Category: make(map[string]string)}
+	r := &Run{Manifest: m, Category: make(map[string]string), Counted: make(map[string]bool)}
 	if r.Registry, err = readRegistry(ctx, in, m); err != nil {
 		return nil, err
 	}
@@ -64,15 +62,12 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 	err = rowio.Of(ctx, in, m.PartsOf("summary"),
 		rowio.Selection{Columns: []string{"metric", "agent", "category", "key", "count"}}, func(batch []schema.Count) error {
 			for _, c := range batch {
+				r.Counted[c.Metric] = true
 				switch agent, key := schema.OrZero(c.Agent), schema.OrZero(c.Key); c.Metric {
 				case "source":
 					sources[key] += c.Count
 				case "answer":
 					r.addIdentity(key, agent)
-				case "challenge":
-					r.KnowsWalls = true
-				case "turned_away":
-					r.KnowsTurnedAway = true
 				case "policy":
 					r.Category[agent] = schema.OrZero(c.Category)
 				}

@@ -76,7 +76,7 @@ func (p *pointMaker) listed() (out []listedRun) {
 	}
 	last := -1
 	for i, r := range p.runs {
-		if !r.readsSitemaps || len(p.Profiles) > 0 && !slices.Contains(r.Profiles, p.Profiles[0]) {
+		if !r.Counted["sitemap_host"] || len(p.Profiles) > 0 && !slices.Contains(r.Profiles, p.Profiles[0]) {
 			continue // it says nothing of what hosts list
 		}
 		l := listedRun{run: r.ID(), date: r.Date, of: r.listed, closed: r.closed}

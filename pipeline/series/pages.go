@@ -50,7 +50,7 @@ type pagesRun struct {
 
 // pages returns the runs of the figures about pages, nil if none has any.
 func (p *pointMaker) pages() (out []pagesRun) {
-	if !slices.ContainsFunc(p.runs, func(r *countedRun) bool { return r.asksPages }) {
+	if !slices.ContainsFunc(p.runs, func(r *countedRun) bool { return r.Counted["page_met"] }) {
 		return nil
 	}
 	for i, r := range p.runs {

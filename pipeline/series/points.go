@@ -132,50 +132,15 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 	if k.profile != "" && !slices.Contains(r.Profiles, k.profile) {
 		return k, false
 	}
-	switch k.metric {
-	case "answer", "answer_let_in":
-		if len(r.Identities) == 0 {
-			return k, false
-		}
-	case "front_page", "page_preference", "page_refusal":
-		if !r.looksAtPages {
-			return k, false
-		}
-	case "page_met":
-		if !r.asksPages {
-			return k, false
-		}
-	case "document", "document_preference":
-		if !r.asksDocuments {
-			return k, false
-		}
-	case "coverage_closed":
-		if !r.readsSitemaps {
-			return k, false
-		}
-	case "challenge":
-		if !r.KnowsWalls {
-			return k, false
-		}
-	case "turned_away":
-		if !r.KnowsTurnedAway {
-			return k, false
-		}
+	if with := metrics[k.metric].with; with != "" && !r.Counted[with] {
+		return k, false
 	}
 	if k.agent != "" {
 		category, ok := r.Category[k.agent]
 		k.category = category
 		return k, ok
 	}
-	if k.category != "" {
-		for _, category := range r.Category {
-			if category == k.category {
-				return k, true
-			}
-		}
-		return k, false
-	}
-	return k, true
+	return k, k.category == "" || slices.Contains(slices.Collect(maps.Values(r.Category)), k.category)
 }
 
 // baseOf returns the key of a base in band.sizes.

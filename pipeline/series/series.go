@@ -107,11 +107,6 @@ type countedRun struct {
 	listed  map[listedBy]summary.Percents // how much of what they list hosts let agents fetch
 	closed  map[string]int64              // hosts whose sitemaps are closed to the census, by stratum
 
-	looksAtPages  bool // of hosts (--front-page)
-	asksDocuments bool // of hosts (--documents)
-	readsSitemaps bool // of hosts (--sitemaps)
-	asksPages     bool // of hosts, under identities (--pages)
-
 	practices map[metOn]*summary.Practice // what identities meet on pages
 }
 
@@ -138,6 +133,7 @@ const (
 var metrics = map[string]struct {
 	bases []string
 	files []string // keys with files as a second base
+	with  string   // the metric that only runs have which counted this one, "" for all
 }{
 	"targets":         {bases: []string{baseHosts}},
 	"outcome":         {bases: []string{baseHosts}},
@@ -154,19 +150,19 @@ var metrics = map[string]struct {
 	"preference":      {bases: []string{baseHosts, baseTexts}},
 	"template":        {bases: []string{baseHosts, baseTexts}},
 	"policy_template": {bases: []string{baseHosts, baseFiles}},
-	"turned_away":     {bases: []string{baseHosts}},
-	"challenge":       {bases: []string{baseHosts}},
-	"answer":          {bases: []string{baseHosts}},
-	"answer_let_in":   {bases: []string{baseHosts}},
-	"front_page":      {bases: []string{baseHosts}},
-	"page_preference": {bases: []string{basePages}},
-	"page_refusal":    {bases: []string{basePages}},
+	"turned_away":     {bases: []string{baseHosts}, with: "turned_away"},
+	"challenge":       {bases: []string{baseHosts}, with: "challenge"},
+	"answer":          {bases: []string{baseHosts}, with: "answer"},
+	"answer_let_in":   {bases: []string{baseHosts}, with: "answer"},
+	"front_page":      {bases: []string{baseHosts}, with: "front_page"},
+	"page_preference": {bases: []string{basePages}, with: "front_page"},
+	"page_refusal":    {bases: []string{basePages}, with: "front_page"},
 
-	"document":            {bases: []string{baseHosts, baseAsked}},
-	"document_preference": {bases: []string{baseHosts}},
-	"page_met":            {bases: []string{baseCompared}},
+	"document":            {bases: []string{baseHosts, baseAsked}, with: "document"},
+	"document_preference": {bases: []string{baseHosts}, with: "document"},
+	"page_met":            {bases: []string{baseCompared}, with: "page_met"},
 
-	"coverage_closed": {bases: []string{baseLists}},
+	"coverage_closed": {bases: []string{baseLists}, with: "sitemap_host"},
 }
 
 // Read reads a series.
@@ -269,15 +265,12 @@ func (r *countedRun) add(c summary.Count) {
 	case "body_bytes":
 		b.size(baseTexts, c.N)
 	case "front_page":
-		r.looksAtPages = true
 		if c.Key == string(usage.PageRead) {
 			b.size(basePages, c.N)
 		}
 	case "document":
-		r.asksDocuments = true
 		b.size(baseFor(c.Key, baseAsked), c.N)
 	case "sitemap_host":
-		r.readsSitemaps = true
 		if c.Key == summary.HostLists {
 			b.size(baseLists, c.N)
 		}
@@ -287,7 +280,6 @@ func (r *countedRun) add(c summary.Count) {
 			}
 		}
 	case "page_met":
-		r.asksPages = true
 		r.met(c)
 		return
 	case "coverage":
