@@ -147,16 +147,7 @@ func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 
 // read reads all segments.
 func (h *hostReader) read(ctx context.Context) error {
-	segments := make(map[int]map[string][]journal.Part)
-	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates",
-		"preferences", "labels"} {
-		for _, p := range h.run.PartsOf(table) {
-			if segments[p.Segment] == nil {
-				segments[p.Segment] = make(map[string][]journal.Part)
-			}
-			segments[p.Segment][table] = append(segments[p.Segment][table], p)
-		}
-	}
+	segments, _ := h.run.BySegment()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, parts := range segments {

@@ -91,6 +91,20 @@ func (m *Manifest) PartsOf(table string) []Part {
 	return append(PartsOf(table, m.RunParts), PartsOf(table, m.Parts)...)
 }
 
+// BySegment returns the parts of each segment by table, and the segments in order. A
+// shard may have several parts of a table.
+func (m *Manifest) BySegment() (parts map[int]map[string][]Part, segments []int) {
+	parts = make(map[int]map[string][]Part)
+	for _, p := range m.Parts {
+		if parts[p.Segment] == nil {
+			parts[p.Segment] = make(map[string][]Part)
+			segments = append(segments, p.Segment)
+		}
+		parts[p.Segment][p.Table] = append(parts[p.Segment][p.Table], p)
+	}
+	return parts, segments
+}
+
 // RowsOf returns the number of rows of a table.
 func (m *Manifest) RowsOf(table string) (n int64) {
 	for _, p := range m.PartsOf(table) {

@@ -212,7 +212,7 @@ func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(hos
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	parts, segments := records.PartsOf(run.Manifest)
+	parts, segments := run.BySegment()
 	for _, segment := range segments {
 		of := parts[segment]
 		g.Go(func() error {
@@ -266,7 +266,7 @@ func (d *differ) details(ctx context.Context) error {
 			if n != source || s != segment {
 				read(segment, list)
 				if n != source {
-					parts, _ = records.PartsOf(sources[n].runs[i].Manifest)
+					parts, _ = sources[n].runs[i].BySegment()
 				}
 				source, segment, list = n, s, nil
 			}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -131,7 +130,7 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) 
 			c.promises[i].unchecked(why, true)
 		}
 	}
-	parts, segments := records.PartsOf(m)
+	parts, segments := m.BySegment()
 	for _, segment := range segments {
 		targets, err := c.hosts(ctx, in, parts[segment]["fetches"])
 		if err != nil {

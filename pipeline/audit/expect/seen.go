@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -164,7 +163,7 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 	if !wanted {
 		return nil
 	}
-	parts, segments := records.PartsOf(m)
+	parts, segments := m.BySegment()
 	for _, segment := range segments {
 		var some func(least, greatest int64) bool
 		if of != nil {

@@ -78,9 +78,9 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 			var seqs []int64
 			var err error
 			for _, i := range order {
-				parts := &Segment{
-					fetches: []journal.Part{partOf(t, e.in.Path(""), "fetches", i, 1, segments[i].fetches)},
-					bodies:  []journal.Part{partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)},
+				parts := &Segment{parts: map[string][]journal.Part{
+					"fetches": {partOf(t, e.in.Path(""), "fetches", i, 1, segments[i].fetches)},
+					"bodies":  {partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)}},
 				}
 				if err == nil {
 					err = e.readSegment(t.Context(), parts, anyOrigin, func(target target.Target) error {

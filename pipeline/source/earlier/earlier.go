@@ -41,8 +41,8 @@ type Run struct {
 // Segment has the parts of a segment that hold captures. A shard is one segment of the
 // run, made of segments of its own: a row group of fetches each.
 type Segment struct {
-	Index                                              int
-	fetches, bodies, answers, sitemaps, urls, verdicts []journal.Part
+	Index int
+	parts map[string][]journal.Part // by table
 }
 
 // Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
@@ -85,39 +85,16 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 	} else {
 		r.shards = &shards{of: &m.Plan, count: n, hasDomains: !slices.Contains(m.Without, "fetches.registered_domain")}
 	}
-	segments := make(map[int]*Segment)
-	for _, p := range m.Parts {
-		if segments[p.Segment] == nil {
-			segments[p.Segment] = &Segment{Index: p.Segment}
-		}
-		switch of := segments[p.Segment]; p.Table {
-		case "fetches":
-			of.fetches = append(of.fetches, p)
-		case "bodies":
-			of.bodies = append(of.bodies, p)
-		case "answers":
-			if m.HasAnswers() && !areGiven {
-				of.answers = append(of.answers, p)
-			}
-		case "sitemap_files":
-			if m.HasURLs() {
-				of.sitemaps = append(of.sitemaps, p)
-			}
-		case "urls":
-			if m.HasURLs() {
-				of.urls = append(of.urls, p)
-			}
-		case "verdicts":
-			if m.NamesURLs() {
-				of.verdicts = append(of.verdicts, p)
-			}
-		}
-	}
+	needs := map[string]bool{"fetches": true, "bodies": true, "answers": m.HasAnswers() && !areGiven,
+		"sitemap_files": m.HasURLs(), "urls": m.HasURLs(), "verdicts": m.NamesURLs()}
+	segments, _ := m.BySegment()
 	for _, index := range slices.Sorted(maps.Keys(segments)) {
-		if len(segments[index].fetches) == 0 { // of a manifest that somebody else wrote
+		parts := segments[index]
+		if len(parts["fetches"]) == 0 { // of a manifest that somebody else wrote
 			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("segment %d has no part of fetches", index)}
 		}
-		r.Segments = append(r.Segments, *segments[index])
+		maps.DeleteFunc(parts, func(table string, _ []journal.Part) bool { return !needs[table] })
+		r.Segments = append(r.Segments, Segment{index, parts})
 	}
 	return r, nil
 }
@@ -127,8 +104,8 @@ func (r *Run) Close() error { return errors.Join(r.in.Close(), r.Bodies.Close())
 
 // Input returns the Input that identifies the segment in the plan.
 func (s *Segment) Input() journal.Input {
-	in := journal.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
-	for _, p := range s.fetches {
+	in := journal.Input{Role: "run", Path: s.parts["fetches"][0].Path, SHA256: s.parts["fetches"][0].SHA256}
+	for _, p := range s.parts["fetches"] {
 		in.Rows += p.Rows
 	}
 	return in
@@ -148,7 +125,7 @@ func (r *Run) Read(
 	if err == nil || ended != nil || ctx.Err() != nil {
 		return err
 	}
-	return inputError(s.fetches[0].Path, err)
+	return inputError(s.parts["fetches"][0].Path, err)
 }
 
 // notARun makes the error of a run that cannot be read.
@@ -186,30 +163,30 @@ func inputError(path string, err error) error {
 // readSegment emits the wanted targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
 func (r *Run) readSegment(
-	ctx context.Context, parts *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
+	ctx context.Context, segment *Segment, wanted func(fetch.Origin) bool, emit func(target.Target) error,
 ) error {
-	kept := &bodyReader{Cursor: follow[schema.Body](ctx, r, parts.bodies), limits: r.limits, spare: r.spare}
+	kept := &bodyReader{Cursor: follow[schema.Body](ctx, r, segment.parts["bodies"]), limits: r.limits, spare: r.spare}
 	defer kept.Close()
 	answers := &besideReader[schema.Answer]{
-		follow[schema.Answer](ctx, r, parts.answers), "answers to identities",
+		follow[schema.Answer](ctx, r, segment.parts["answers"]), "answers to identities",
 		2 * fetch.MaxIdentities, // robots.txt and a page
 		verify.CheckAnswer,
 	}
 	defer answers.Close()
 	files := &besideReader[schema.SitemapFile]{
-		follow[schema.SitemapFile](ctx, r, parts.sitemaps), "sitemaps", fetch.MaxFurther, verify.CheckSitemapFile,
+		follow[schema.SitemapFile](ctx, r, segment.parts["sitemap_files"]), "sitemaps", fetch.MaxFurther, verify.CheckSitemapFile,
 	}
 	defer files.Close()
 	pages := &besideReader[schema.ListedURL]{
-		follow[schema.ListedURL](ctx, r, parts.urls), "listed pages", sitemap.MaxSample,
+		follow[schema.ListedURL](ctx, r, segment.parts["urls"]), "listed pages", sitemap.MaxSample,
 		func(*schema.ListedURL) error { return nil },
 	}
 	defer pages.Close()
-	urls := r.ownURLs(ctx, parts.verdicts)
+	urls := r.ownURLs(ctx, segment.parts["verdicts"])
 	defer urls.Close()
 	var seqs span
-	err := eachGroup(ctx, r.in, parts.fetches, func(rows []schema.Fetch) error {
-		if err := r.shards.add(parts.fetches[0].Segment, rows); err != nil {
+	err := eachGroup(ctx, r.in, segment.parts["fetches"], func(rows []schema.Fetch) error {
+		if err := r.shards.add(segment.parts["fetches"][0].Segment, rows); err != nil {
 			return err
 		}
 		if len(rows) == 0 {
@@ -289,7 +266,7 @@ func (r *Run) readSegment(
 	if err != nil {
 		return err
 	}
-	return r.spans.add(parts.fetches[0].Segment, seqs)
+	return r.spans.add(segment.parts["fetches"][0].Segment, seqs)
 }
 
 func follow[R any](ctx context.Context, r *Run, parts []journal.Part) *rowio.Cursor[R] {

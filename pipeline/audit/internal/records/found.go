@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -53,18 +52,4 @@ func (r *Found) Take(n int64) (rows Rows, err error) {
 		}
 	}
 	return rows, nil
-}
-
-// PartsOf returns the parts of each segment by table, and the segments in order. A
-// shard may have several parts of a table.
-func PartsOf(m *journal.Manifest) (parts map[int]map[string][]journal.Part, segments []int) {
-	parts = make(map[int]map[string][]journal.Part)
-	for _, p := range m.Parts {
-		if parts[p.Segment] == nil {
-			parts[p.Segment] = make(map[string][]journal.Part)
-			segments = append(segments, p.Segment)
-		}
-		parts[p.Segment][p.Table] = append(parts[p.Segment][p.Table], p)
-	}
-	return parts, segments
 }
