@@ -1,8 +1,6 @@
 package export
 
 import (
-	"slices"
-
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -33,13 +31,10 @@ func policyKeyOf(c *schema.Change) (key [2]string, begun policyChange, ok bool) 
 }
 
 func (r *policyChange) add(c *schema.Change) {
-	before, after := schema.OrZero(c.Before), schema.OrZero(c.After)
-	isClass := c.Kind == "policy_class"
-	r.Closed = r.Closed || before == "allow_all" || slices.Contains([]string{"closes", "both", "disallow_all"}, after)
-	r.ShutOut = r.ShutOut || isClass && after == "disallow_all"
-	r.Opened = r.Opened || before == "disallow_all" || slices.Contains([]string{"opens", "both", "allow_all"}, after)
-	r.LetIn = r.LetIn || isClass && before == "disallow_all"
-	r.Undecided = r.Undecided && after == "undecided"
+	m, _ := summary.MoveOf(c)
+	r.Closed, r.ShutOut = r.Closed || m.Closes, r.ShutOut || m.ShutOut
+	r.Opened, r.LetIn = r.Opened || m.Opens, r.LetIn || m.LetsIn
+	r.Undecided = r.Undecided && m.Undecided
 	if r.Template == nil {
 		r.Template = c.Template
 	}

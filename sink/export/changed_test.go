@@ -10,9 +10,16 @@ import (
 
 // TestPolicyChangesOfAHost adds up the rows of one agent in changes, which come by kind.
 func TestPolicyChangesOfAHost(t *testing.T) {
-	rules := func(after string) schema.Change { return schema.Change{Kind: "rules", After: &after} }
+	row := schema.Change{Agent: new("a"), Category: new("c"), Profile: new("p")}
+	rules := func(after string) schema.Change {
+		of := row
+		of.Kind, of.After = "rules", &after
+		return of
+	}
 	class := func(before, after string) schema.Change {
-		return schema.Change{Kind: "policy_class", Before: &before, After: &after, Template: new("cms")}
+		of := row
+		of.Kind, of.Before, of.After, of.Template = "policy_class", &before, &after, new("cms")
+		return of
 	}
 	for _, c := range []struct {
 		name    string

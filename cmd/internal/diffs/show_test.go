@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -31,7 +32,7 @@ func TestRestOfAgents(t *testing.T) {
 func TestMostMovedAgents(t *testing.T) {
 	var all []diff.Agent
 	for i := range 2 * shownAgents {
-		a := diff.Agent{Agent: string(rune('a' + i))}
+		a := diff.Agent{OfAgent: change.OfAgent{Agent: string(rune('a' + i))}}
 		a.Closed = int64(100 - i)
 		if i == 2*shownAgents-1 {
 			a.Closed, a.Opened = 0, 99

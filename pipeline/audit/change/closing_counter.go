@@ -2,17 +2,23 @@ package change
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Agent identifies a policy of each host.
-type Agent struct{ Agent, Category, Profile string }
+// OfAgent identifies a policy of each host.
+type OfAgent struct {
+	Agent    string `json:"agent"`
+	Category string `json:"category"`
+	Profile  string `json:"profile"`
+}
 
-// Category identifies the policies of each host for agents of one category.
-type Category struct{ Category, Profile string }
+// OfCategory identifies the policies of each host for agents of one category.
+type OfCategory struct {
+	Category string `json:"category"`
+	Profile  string `json:"profile"`
+}
 
 // Totals counts hosts by all policies under one profile.
 type Totals struct {
@@ -27,38 +33,38 @@ type Totals struct {
 // AgentWords identifies the policies of each host for an agent that changed in the words
 // of a template; "" for the file's own.
 type AgentWords struct {
-	Agent
+	OfAgent
 	Template string
 }
 
 // Counter counts hosts by the rows of changes.
 type Counter struct {
-	Agents     map[Agent]*Counts
-	Categories map[Category]*Counts
+	Agents     map[OfAgent]*Counts
+	Categories map[OfCategory]*Counts
 	Profiles   map[string]*Totals
 	Words      map[AgentWords]*Counts
-	Uses       map[Use]*UseCounts
+	Uses       map[OfUse]*UseCounts
 	Identities map[string]*IdentityCounts // by name
 	Pages      map[string]*IdentityCounts // by name, for a page
 	Documents  map[string]*DocumentCounts // by name
-	Stated     map[DocumentUse]*StatedCounts
+	Stated     map[OfDocument]*StatedCounts
 
 	// State of the current host.
-	policies map[Agent]Move
-	words    map[Agent]string // templates of those that closed or opened, "" for the file's own
-	uses     map[Use]useMove
+	policies map[OfAgent]summary.Move
+	words    map[OfAgent]string // templates of those that closed or opened, "" for the file's own
+	uses     map[OfUse]useMove
 	text     string // severity of its row of kind text
 }
 
 // NewCounter counts hosts under the given profiles.
 func NewCounter(profiles []string) *Counter {
-	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts),
+	c := &Counter{Agents: make(map[OfAgent]*Counts), Categories: make(map[OfCategory]*Counts),
 		Profiles: make(map[string]*Totals),
-		Words:    make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts),
+		Words:    make(map[AgentWords]*Counts), Uses: make(map[OfUse]*UseCounts),
 		Identities: make(map[string]*IdentityCounts), Pages: make(map[string]*IdentityCounts),
-		Documents: make(map[string]*DocumentCounts), Stated: make(map[DocumentUse]*StatedCounts),
-		policies: make(map[Agent]Move), words: make(map[Agent]string),
-		uses: make(map[Use]useMove)}
+		Documents: make(map[string]*DocumentCounts), Stated: make(map[OfDocument]*StatedCounts),
+		policies: make(map[OfAgent]summary.Move), words: make(map[OfAgent]string),
+		uses: make(map[OfUse]useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
 	}
@@ -71,18 +77,18 @@ func (c *Counter) Add(row *schema.Change) {
 		c.text = row.Severity
 		return
 	}
-	m, ok := MoveOf(row)
+	m, ok := summary.MoveOf(row)
 	switch {
 	case ok && c.Profiles[*row.Profile] != nil:
-		agent := Agent{*row.Agent, *row.Category, *row.Profile}
-		c.policies[agent] = m.and(c.policies[agent])
+		agent := OfAgent{*row.Agent, *row.Category, *row.Profile}
+		c.policies[agent] = m.And(c.policies[agent])
 		if m.Closes || m.Opens {
 			c.words[agent] = schema.OrZero(row.Template)
 		}
 	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
 		c.addUse(row)
 	case row.Kind == "preference" && row.Document != nil && row.Use != nil:
-		moveOf(c.Stated, DocumentUse{*row.Document, *row.Use}).add(row)
+		moveOf(c.Stated, OfDocument{*row.Document, *row.Use}).add(row)
 	case row.Kind == "answer" && row.Identity != nil:
 		moveOf(c.Identities, *row.Identity).add(row)
 	case row.Kind == "page" && row.Identity != nil:
@@ -90,26 +96,20 @@ func (c *Counter) Add(row *schema.Change) {
 	case row.Kind == "document" && row.Document != nil:
 		moveOf(c.Documents, *row.Document).add(row)
 	case row.Kind == "rules" && row.Agent == nil && row.Profile != nil && c.Profiles[*row.Profile] != nil:
-		c.policies[Agent{Profile: *row.Profile}] = Move{Undecided: true} // of all agents
+		c.policies[OfAgent{Profile: *row.Profile}] = summary.Move{Undecided: true} // of all agents
 	}
-}
-
-// and returns what happened if both did.
-func (m Move) and(n Move) Move {
-	return Move{m.Closes || n.Closes, m.Opens || n.Opens, m.Undecided || n.Undecided, m.ShutOut || n.ShutOut, m.LetsIn ||
-		n.LetsIn}
 }
 
 // EndOfHost counts the current host.
 func (c *Counter) EndOfHost() {
-	categories, profiles := make(map[Category]Move), make(map[string]Move)
+	categories, profiles := make(map[OfCategory]summary.Move), make(map[string]summary.Move)
 	for agent, m := range c.policies {
 		if agent.Agent != "" {
 			moveOf(c.Agents, agent).add(m)
-			at := Category{agent.Category, agent.Profile}
-			categories[at] = categories[at].and(m)
+			at := OfCategory{agent.Category, agent.Profile}
+			categories[at] = categories[at].And(m)
 		}
-		profiles[agent.Profile] = profiles[agent.Profile].and(m)
+		profiles[agent.Profile] = profiles[agent.Profile].And(m)
 	}
 	own := make(map[string]bool) // profiles under which it changed in its own words
 	for agent, template := range c.words {
@@ -146,15 +146,8 @@ func moveOf[K comparable, V any](in map[K]*V, key K) *V {
 	return in[key]
 }
 
-// SortedCounts returns the keys of counts, those that most hosts closed to first, and of
-// equal ones by compare.
-func SortedCounts[K comparable](list map[K]*Counts, compare func(a, b K) int) []K {
-	return slices.SortedFunc(maps.Keys(list), func(a, b K) int {
-		x, y := list[a], list[b]
-		if n := cmp.Or(cmp.Compare(y.Closed, x.Closed), cmp.Compare(y.ShutOut, x.ShutOut), cmp.Compare(y.Opened, x.Opened),
-			cmp.Compare(y.LetIn, x.LetIn)); n != 0 {
-			return n
-		}
-		return compare(a, b)
-	})
+// Compare orders counts: those that most hosts closed to first.
+func (c *Counts) Compare(o *Counts) int {
+	return cmp.Or(cmp.Compare(o.Closed, c.Closed), cmp.Compare(o.ShutOut, c.ShutOut), cmp.Compare(o.Opened, c.Opened),
+		cmp.Compare(o.LetIn, c.LetIn))
 }

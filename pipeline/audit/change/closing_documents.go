@@ -28,8 +28,11 @@ func (n *DocumentCounts) add(row *schema.Change) {
 	}
 }
 
-// DocumentUse identifies what a document states about a use.
-type DocumentUse struct{ Document, Use string }
+// OfDocument identifies what a document states about a use.
+type OfDocument struct {
+	Document string `json:"document"`
+	Use      string `json:"use"`
+}
 
 // StatedCounts counts hosts by what a document states about a use and did not state before.
 type StatedCounts struct {

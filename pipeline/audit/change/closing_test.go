@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // row makes a row of changes; "" is null.
@@ -22,27 +23,27 @@ func TestWhatAChangeMeans(t *testing.T) {
 	rules := func(after string) *schema.Change { return row("rules", "A", "x", "p", "", after, "major") }
 	for _, c := range []struct {
 		row  *schema.Change
-		want Move
+		want summary.Move
 		ok   bool
 	}{
-		{class("allow_all", "partial"), Move{Closes: true}, true},
-		{class("allow_all", "disallow_all"), Move{Closes: true, ShutOut: true}, true},
-		{class("partial", "disallow_all"), Move{Closes: true, ShutOut: true}, true},
-		{class("disallow_all", "partial"), Move{Opens: true, LetsIn: true}, true},
-		{class("disallow_all", "allow_all"), Move{Opens: true, LetsIn: true}, true},
-		{class("partial", "allow_all"), Move{Opens: true}, true},
-		{class("unknown", "partial"), Move{}, false},
-		{class("partial", "unknown"), Move{}, false},
-		{class("", "partial"), Move{}, false},
-		{rules("closes"), Move{Closes: true}, true},
-		{rules("opens"), Move{Opens: true}, true},
-		{rules("both"), Move{Closes: true, Opens: true}, true},
-		{rules("undecided"), Move{Undecided: true}, true},
-		{row("rules", "a", "", "p", "", "closes", "major"), Move{}, false}, // of no registry
-		{row("rules", "", "", "p", "", "undecided", "minor"), Move{}, false},
-		{row("verdict", "A", "x", "p", "allow", "disallow", "major"), Move{}, false},
+		{class("allow_all", "partial"), summary.Move{Closes: true}, true},
+		{class("allow_all", "disallow_all"), summary.Move{Closes: true, ShutOut: true}, true},
+		{class("partial", "disallow_all"), summary.Move{Closes: true, ShutOut: true}, true},
+		{class("disallow_all", "partial"), summary.Move{Opens: true, LetsIn: true}, true},
+		{class("disallow_all", "allow_all"), summary.Move{Opens: true, LetsIn: true}, true},
+		{class("partial", "allow_all"), summary.Move{Opens: true}, true},
+		{class("unknown", "partial"), summary.Move{}, false},
+		{class("partial", "unknown"), summary.Move{}, false},
+		{class("", "partial"), summary.Move{}, false},
+		{rules("closes"), summary.Move{Closes: true}, true},
+		{rules("opens"), summary.Move{Opens: true}, true},
+		{rules("both"), summary.Move{Closes: true, Opens: true}, true},
+		{rules("undecided"), summary.Move{Undecided: true}, true},
+		{row("rules", "a", "", "p", "", "closes", "major"), summary.Move{}, false}, // of no registry
+		{row("rules", "", "", "p", "", "undecided", "minor"), summary.Move{}, false},
+		{row("verdict", "A", "x", "p", "allow", "disallow", "major"), summary.Move{}, false},
 	} {
-		if got, ok := MoveOf(c.row); got != c.want || ok != c.ok {
+		if got, ok := summary.MoveOf(c.row); got != c.want || ok != c.ok {
 			t.Errorf("%s %s → %s: %+v, %v", c.row.Kind, cell(c.row.Before), cell(c.row.After), got, ok)
 		}
 	}
@@ -75,14 +76,14 @@ func TestHostsAreCounted(t *testing.T) {
 		}
 		c.EndOfHost()
 	}
-	if diff := cmp.Diff(map[Agent]*Counts{
+	if diff := cmp.Diff(map[OfAgent]*Counts{
 		{"A", "x", "p"}: {Closed: 2, ShutOut: 1, Opened: 1, LetIn: 1},
 		{"B", "x", "p"}: {Closed: 1, Opened: 2, Both: 1, Undecided: 1},
 		{"C", "y", "p"}: {Closed: 1},
 	}, c.Agents); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[Category]*Counts{
+	if diff := cmp.Diff(map[OfCategory]*Counts{
 		{"x", "p"}: {Closed: 3, ShutOut: 1, Opened: 3, LetIn: 1, Both: 2, Undecided: 1},
 		{"y", "p"}: {Closed: 1},
 	}, c.Categories); diff != "" {
@@ -94,9 +95,11 @@ func TestHostsAreCounted(t *testing.T) {
 	}, c.Profiles); diff != "" {
 		t.Errorf("profiles (-want +got):\n%s", diff)
 	}
-	want := []Agent{{"A", "x", "p"}, {"B", "x", "p"}, {"C", "y", "p"}}
-	if got := SortedCounts(c.Agents, func(a, b Agent) int { panic("no two are equal") }); cmp.Diff(want, got) != "" {
-		t.Errorf("sorted: %v", got)
+	sorted := []*Counts{{Closed: 2}, {Closed: 1, ShutOut: 1}, {Closed: 1, Opened: 2}, {Closed: 1, Opened: 1, LetIn: 1}, {Closed: 1, Opened: 1}}
+	for i := range sorted[1:] {
+		if a, b := sorted[i], sorted[i+1]; a.Compare(b) >= 0 || b.Compare(a) <= 0 || a.Compare(a) != 0 {
+			t.Errorf("%+v does not stand before %+v", a, b)
+		}
 	}
 }
 
@@ -127,14 +130,14 @@ func TestWordsAndUsesAreCounted(t *testing.T) {
 		c.EndOfHost()
 	}
 	shut := func(n int64) *Counts { return &Counts{Closed: n, ShutOut: n} }
-	a, b := Agent{"A", "x", "p"}, Agent{"B", "x", "p"}
+	a, b := OfAgent{"A", "x", "p"}, OfAgent{"B", "x", "p"}
 	if diff := cmp.Diff(map[AgentWords]*Counts{{a, "t"}: shut(2), {a, "u"}: shut(1), {a, ""}: shut(1), {b, "t"}: shut(2), {b, ""}: shut(1)}, c.Words); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
 	if n := c.Profiles["p"].Template; n != 2 {
 		t.Errorf("%d hosts closed in the words of templates alone, want 2", n)
 	}
-	if diff := cmp.Diff(map[Use]*UseCounts{
+	if diff := cmp.Diff(map[OfUse]*UseCounts{
 		{"ai-train", "p"}: {Refuses: 2, Withdraws: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1, Template: 1},
 	}, c.Uses); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)

@@ -4,8 +4,11 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// Use identifies what hosts state about a use under a profile.
-type Use struct{ Use, Profile string }
+// OfUse identifies what hosts state about a use under a profile.
+type OfUse struct {
+	Use     string `json:"use"`
+	Profile string `json:"profile"`
+}
 
 // UseCounts counts hosts by what their files state to some agent about a use and did not
 // state before. A host may state different things to different agents.
@@ -26,7 +29,7 @@ type useMove struct {
 
 // addUse adds a row of kind preference.
 func (c *Counter) addUse(row *schema.Change) {
-	use := Use{*row.Use, *row.Profile}
+	use := OfUse{*row.Use, *row.Profile}
 	m := c.uses[use]
 	switch schema.OrZero(row.After) {
 	case "disallow":

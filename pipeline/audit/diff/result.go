@@ -65,7 +65,7 @@ type pairChanges struct {
 	examples exampleSet
 	stratum  *Stratum // nil before the first change
 	opened   *Example // the row that opens most, nil for none
-	opens    change.Move
+	opens    summary.Move
 	kinds    map[[2]string]bool
 }
 
@@ -107,9 +107,7 @@ type Profile struct {
 
 // Agent counts hosts by what happened to their policy for an agent.
 type Agent struct {
-	Agent    string `json:"agent"`
-	Category string `json:"category"`
-	Profile  string `json:"profile"`
+	change.OfAgent
 	change.Counts
 }
 
@@ -124,8 +122,7 @@ type Words struct {
 
 // Use counts hosts by what they state about a use.
 type Use struct {
-	Use     string `json:"use"`
-	Profile string `json:"profile"`
+	change.OfUse
 	change.UseCounts
 }
 
@@ -143,16 +140,14 @@ type Document struct {
 
 // Stated counts hosts by what a document of consent states about a use.
 type Stated struct {
-	Document string `json:"document"`
-	Use      string `json:"use"`
+	change.OfDocument
 	change.StatedCounts
 }
 
 // Category counts hosts by what happened to their policies for any agent of a
 // category.
 type Category struct {
-	Category string `json:"category"`
-	Profile  string `json:"profile"`
+	change.OfCategory
 	change.Counts
 }
 
@@ -240,13 +235,13 @@ func (r *Result) endOfPair() {
 	clear(r.pair.kinds)
 	r.addExample(best)
 	r.addOpened(r.pair.opened)
-	r.pair.opened, r.pair.opens = nil, change.Move{}
+	r.pair.opened, r.pair.opens = nil, summary.Move{}
 }
 
 // open keeps a row that opens a path to an agent, if none that says more is kept: one that
 // lets in an agent that was shut out, else one of a policy's class.
 func (p *pairChanges) open(row *schema.Change) {
-	m, ok := change.MoveOf(row)
+	m, ok := summary.MoveOf(row)
 	if !ok || !m.Opens {
 		return
 	}
@@ -287,7 +282,7 @@ func (r *Result) addExample(best *Example) {
 
 // finish sorts the counters into lists.
 func (r *Result) finish() {
-	r.Kinds, r.Profiles, r.Agents, r.Categories, r.Strata = []Kind{}, []Profile{}, []Agent{}, []Category{}, []Stratum{}
+	r.Kinds, r.Strata = []Kind{}, []Stratum{}
 	if r.Examples == nil {
 		r.Examples = []Example{}
 	}
@@ -305,69 +300,64 @@ func (r *Result) finish() {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.closing.Profiles)) {
-		r.Profiles = append(r.Profiles, Profile{name, *r.closing.Profiles[name]})
-	}
-	for _, a := range change.SortedCounts(r.closing.Agents, func(a, b change.Agent) int {
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
-	}) {
-		r.Agents = append(r.Agents, Agent{a.Agent, a.Category, a.Profile, *r.closing.Agents[a]})
-	}
+	closing := r.closing
+	r.Profiles = listed(closing.Profiles, func(name string, n change.Totals) Profile { return Profile{name, n} },
+		func(a, b *Profile) int { return cmp.Compare(a.Profile, b.Profile) })
+	r.Agents = listed(closing.Agents, func(of change.OfAgent, n change.Counts) Agent { return Agent{of, n} },
+		func(a, b *Agent) int {
+			return cmp.Or(a.Compare(&b.Counts), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
+		})
+	r.Categories = listed(closing.Categories,
+		func(of change.OfCategory, n change.Counts) Category { return Category{of, n} },
+		func(a, b *Category) int {
+			return cmp.Or(a.Compare(&b.Counts), cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
+		})
 	r.finishWords()
-	for _, c := range change.SortedCounts(r.closing.Categories, func(a, b change.Category) int {
-		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
-	}) {
-		r.Categories = append(r.Categories, Category{c.Category, c.Profile, *r.closing.Categories[c]})
-	}
+	r.Uses = listed(closing.Uses, func(of change.OfUse, n change.UseCounts) Use { return Use{of, n} },
+		func(a, b *Use) int { return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Profile, b.Profile)) })
+	r.Identities, r.Pages = identities(closing.Identities), identities(closing.Pages)
+	r.Documents = listed(closing.Documents, func(name string, n change.DocumentCounts) Document { return Document{name, n} },
+		func(a, b *Document) int { return cmp.Compare(a.Document, b.Document) })
+	r.Stated = listed(closing.Stated, func(of change.OfDocument, n change.StatedCounts) Stated { return Stated{of, n} },
+		func(a, b *Stated) int { return cmp.Or(cmp.Compare(a.Document, b.Document), cmp.Compare(a.Use, b.Use)) })
 	for _, s := range summary.Strata {
 		r.addStratum(s.Name)
 	}
 	r.addStratum(summary.Unranked)
 }
 
-// finishWords sorts the counters of words, uses and identities, those of agents in the order of Agents.
+// listed makes a sorted list of counts.
+func listed[K comparable, N, R any](counts map[K]*N, row func(K, N) R, compare func(a, b *R) int) []R {
+	out := []R{}
+	for of, n := range counts {
+		out = append(out, row(of, *n))
+	}
+	slices.SortFunc(out, func(a, b R) int { return compare(&a, &b) })
+	return out
+}
+
+// finishWords sorts the counters of words, in the order of Agents.
 func (r *Result) finishWords() {
-	r.Words, r.Uses = []Words{}, []Use{}
-	place := make(map[change.Agent]int)
+	place := make(map[change.OfAgent]int)
 	for i, a := range r.Agents {
-		place[change.Agent{Agent: a.Agent, Category: a.Category, Profile: a.Profile}] = i
+		place[a.OfAgent] = i
 	}
-	all := change.SortedCounts(r.closing.Words,
-		func(a, b change.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
-	slices.SortStableFunc(all, func(a, b change.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
-	for _, w := range all {
-		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, schema.NonZero(w.Template), *r.closing.Words[w]})
+	words := r.closing.Words
+	r.Words = []Words{}
+	for _, w := range slices.SortedFunc(maps.Keys(words), func(a, b change.AgentWords) int {
+		return cmp.Or(cmp.Compare(place[a.OfAgent], place[b.OfAgent]), words[a].Compare(words[b]),
+			cmp.Compare(a.Template, b.Template))
+	}) {
+		r.Words = append(r.Words, Words{w.Agent, w.Profile, schema.NonZero(w.Template), *words[w]})
 	}
-	for of, n := range r.closing.Uses {
-		r.Uses = append(r.Uses, Use{of.Use, of.Profile, *n})
-	}
-	r.Identities, r.Pages = identities(r.closing.Identities), identities(r.closing.Pages)
-	r.Documents, r.Stated = []Document{}, []Stated{}
-	for _, name := range slices.Sorted(maps.Keys(r.closing.Documents)) {
-		r.Documents = append(r.Documents, Document{name, *r.closing.Documents[name]})
-	}
-	for of, n := range r.closing.Stated {
-		r.Stated = append(r.Stated, Stated{of.Document, of.Use, *n})
-	}
-	slices.SortFunc(r.Stated, func(a, b Stated) int {
-		return cmp.Or(cmp.Compare(a.Document, b.Document), cmp.Compare(a.Use, b.Use))
-	})
-	slices.SortFunc(r.Uses, func(a, b Use) int {
-		return cmp.Or(cmp.Compare(a.Use, b.Use),
-			cmp.Compare(a.Profile, b.Profile))
-	})
 }
 
 // identities sorts counters of identities.
 func identities(by map[string]*change.IdentityCounts) []Identity {
-	out := []Identity{}
-	for name, n := range by {
-		out = append(out, Identity{name, *n})
-	}
-	slices.SortFunc(out, func(a, b Identity) int {
-		return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
-	})
-	return out
+	return listed(by, func(name string, n change.IdentityCounts) Identity { return Identity{name, n} },
+		func(a, b *Identity) int {
+			return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
+		})
 }
 
 func (r *Result) addStratum(name string) {

@@ -3,9 +3,9 @@ package diff
 import (
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // setWords sets whose words decide about the agent of a row, before and after, and whose
@@ -23,7 +23,7 @@ func (c *comparison) setWords(row *schema.Change) {
 // decidesIn returns the template of all that decides now; where something only opened or
 // ended, and no template decides now, of all that decided before.
 func decidesIn(row *schema.Change) *string {
-	m, _ := change.MoveOf(row)
+	m, _ := summary.MoveOf(row)
 	if row.TemplateAfter == nil && (m.Opens && !m.Closes || row.Kind == "preference" && row.After == nil) {
 		return row.TemplateBefore
 	}

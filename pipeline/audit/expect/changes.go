@@ -6,6 +6,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Changed checks a change against the expectations of kind no_change.
@@ -55,7 +56,7 @@ func (x *expectation) forbids(row *schema.Change) bool {
 	if x.isAbout(row.Kind) && x.names(row) {
 		return true
 	}
-	move, ok := change.MoveOf(row)
+	move, ok := summary.MoveOf(row)
 	if !ok || row.Kind != "policy_class" || !x.isAbout("rules") {
 		return false
 	}

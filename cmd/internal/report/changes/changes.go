@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 type severity struct{ key, class string }
@@ -168,7 +169,7 @@ func (c *Changes) add(row *schema.Change) {
 	}
 	c.closing.Add(row)
 	c.together.Add(row)
-	if move, ok := change.MoveOf(row); ok {
+	if move, ok := summary.MoveOf(row); ok {
 		if move.Closes {
 			mover(c.closers, row)
 		}

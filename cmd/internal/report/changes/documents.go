@@ -54,14 +54,14 @@ GROUP BY document ORDER BY came DESC, gone DESC, document`, views.Quote(c.run), 
 // changeStatements shows what documents of consent state about uses now, and did not before.
 func (c *Changes) changeStatements() *draw.Figure {
 	of := c.closing.Stated
-	all := slices.SortedFunc(maps.Keys(of), func(a, b change.DocumentUse) int {
+	all := slices.SortedFunc(maps.Keys(of), func(a, b change.OfDocument) int {
 		return cmp.Or(cmp.Compare(of[b].Refuses, of[a].Refuses), strings.Compare(a.Document, b.Document),
 			strings.Compare(a.Use, b.Use))
 	})
 	if len(all) == 0 {
 		return nil
 	}
-	name := func(d change.DocumentUse) string { return clipped(d.Document) + ", " + words.Use.Of(d.Use) }
+	name := func(d change.OfDocument) string { return clipped(d.Document) + ", " + words.Use.Of(d.Use) }
 	f := &draw.Figure{
 		ID: "change-statements", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
 		Head: []string{"document", "use", "refuses", "permits", "prices", "depends", "ends", "undecided"},

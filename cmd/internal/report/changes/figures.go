@@ -198,23 +198,22 @@ type closedTo struct {
 	change.Counts
 }
 
-// closedAgents returns the agents that hosts closed or opened to, those that lost most
-// first.
-func (c *Changes) closedAgents() (out []closedTo) {
-	for _, a := range change.SortedCounts(c.closing.Agents,
-		func(a, b change.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
-		out = append(out, closedTo{a.Agent, *c.closing.Agents[a]})
+// closedTos returns the agents or categories that hosts closed or opened to, those that lost
+// most first.
+func closedTos[K comparable](counts map[K]*change.Counts, name func(K) string) (out []closedTo) {
+	for of, n := range counts {
+		out = append(out, closedTo{name(of), *n})
 	}
+	slices.SortFunc(out, func(a, b closedTo) int { return cmp.Or(a.Compare(&b.Counts), cmp.Compare(a.name, b.name)) })
 	return out
 }
 
-// closedCategories does the same for categories.
-func (c *Changes) closedCategories() (out []closedTo) {
-	for _, a := range change.SortedCounts(c.closing.Categories,
-		func(a, b change.Category) int { return cmp.Compare(a.Category, b.Category) }) {
-		out = append(out, closedTo{a.Category, *c.closing.Categories[a]})
-	}
-	return out
+func (c *Changes) closedAgents() []closedTo {
+	return closedTos(c.closing.Agents, func(of change.OfAgent) string { return of.Agent })
+}
+
+func (c *Changes) closedCategories() []closedTo {
+	return closedTos(c.closing.Categories, func(of change.OfCategory) string { return of.Category })
 }
 
 // movedAgents is of how many agents, at most, a list names hosts that closed a path or opened

@@ -29,7 +29,7 @@ func (c *Changes) changeWords() *draw.Figure {
 		w := whose{agent: a.name, all: a.Closed, templates: make(map[string]int64)}
 		for key, n := range c.closing.Words {
 			switch {
-			case key.Agent.Agent != a.name:
+			case key.Agent != a.name:
 			case key.Template == "":
 				w.own += n.Closed
 			case n.Closed > 0:
@@ -94,7 +94,7 @@ GROUP BY ALL ORDER BY agent, template`, views.Quote(c.run), views.Quote(c.agains
 // changeUses shows what files state about each use and did not state before.
 func (c *Changes) changeUses() *draw.Figure {
 	uses := slices.SortedFunc(maps.Keys(c.closing.Uses),
-		func(a, b change.Use) int { return strings.Compare(a.Use, b.Use) })
+		func(a, b change.OfUse) int { return strings.Compare(a.Use, b.Use) })
 	if len(uses) == 0 {
 		return nil
 	}
