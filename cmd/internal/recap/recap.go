@@ -334,7 +334,7 @@ func (f *figures) showDocumented(p *cli.Text) {
 	}
 	if hosts > 0 {
 		text := fmt.Sprintf("That is robots.txt alone.\n"+
-			"With headers, HTML and documents of consent, %s of %s asked for them %s AI training,\n"+
+			"With headers, HTML and documents of consent, %s of %s to be asked for them %s AI training,\n"+
 			"%s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
 		if n := f.documented[summary.UnreadTerms]; n > 0 {
@@ -360,8 +360,8 @@ func showListed(p *cli.Text, f *figures) {
 	if asked == 0 {
 		return
 	}
-	p.Line(fmt.Sprintf("\nPages of their own are listed by %s asked for sitemaps.",
-		words.OfCount(f.listing[summary.HostLists], asked, f.noun)))
+	p.Line(fmt.Sprintf("\nPages of their own are listed by %s %s.",
+		words.OfCount(f.listing[summary.HostLists], asked, f.noun), words.AskedForSitemaps(f.listing)))
 	var faults []string
 	for _, fault := range counters.Ranked(f.faults) {
 		faults = append(faults, fmt.Sprintf("%s: %s", words.SitemapFault.Of(fault), words.Count(f.faults[fault], f.noun)))

@@ -126,7 +126,7 @@ func (d *data) documentRefusals() *draw.Figure {
 		}
 	}
 	f := &draw.Figure{
-		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
+		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were to be asked for documents and are judged.",
 			words.Count(hosts, "host")), Names: placesName,
 		Note: "A place counts that refuses the training of models to some agent on some path: robots.txt in any of the " +
 			"ways of the figure on refusals, and beside it header and HTML of the front page " +
@@ -181,7 +181,7 @@ func (d *data) documentContraries() *draw.Figure {
 	hosts := sum(d.sums.By("document_refusal", d.profile, counters.Key))
 	keys := counters.Ranked(pairs)
 	f := &draw.Figure{
-		ID: "document-contraries", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
+		ID: "document-contraries", Of: fmt.Sprintf("Shares of the %s that were to be asked for documents and are judged.",
 			words.Count(hosts, "host")), Names: contraryName,
 		Note: "One place refuses the training of models to some agent on some path, another permits it, free or for " +
 			"money. The paths may differ: then both may be meant.",

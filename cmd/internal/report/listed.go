@@ -229,15 +229,16 @@ func (d *data) sitemapHosts() *draw.Figure {
 		return nil
 	}
 	delete(all, summary.ListsSpared)
+	who := words.AskedForSitemaps(all)
 	f := &draw.Figure{
-		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
+		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s %s.", words.Count(asked, d.noun()), who),
 		Names: words.SitemapHost.Of,
 		Note: "A host is asked for the sitemaps that its robots.txt names, or else for /sitemap.xml, and for those of " +
 			"their indexes, so far as the limits allow. It counts once, for the first of these that holds: pages of its " +
 			"own, pages of other sites, and so on.",
 		Legend: []draw.Legend{{Class: "allow", Name: d.noun() + "s"}},
-		Title: fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps",
-			words.OfCount(all[summary.HostLists], asked, d.noun())),
+		Title: fmt.Sprintf("Pages of their own are listed by %s %s",
+			words.OfCount(all[summary.HostLists], asked, d.noun()), who),
 	}
 	if spared > 0 {
 		f.Note += fmt.Sprintf(" Missing: %s whose sitemaps nobody was asked for, since their origins are busy or want to "+
@@ -290,16 +291,16 @@ func (d *data) sitemapFaults() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	asked := summary.AskedForSitemaps(d.sums.By("sitemap_host", d.profile, counters.Key))
+	hosts := d.sums.By("sitemap_host", d.profile, counters.Key)
+	asked, who := summary.AskedForSitemaps(hosts), words.AskedForSitemaps(hosts)
 	f := &draw.Figure{
-		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
+		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s %s.", words.Count(asked, d.noun()), who),
 		Names: words.SitemapFault.Of,
 		Note: "A host counts once for each of these that a sitemap has which its robots.txt names. It is not there if " +
 			"the answer is an error, or none, or no sitemap.",
 		Legend: []draw.Legend{{Class: "partly", Name: d.noun() + "s"}},
-		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s asked for sitemaps, and closes one that "+
-			"it names on %s",
-			words.OfCount(all[summary.FaultDead], asked, d.noun()), words.Number(all[summary.FaultClosed])),
+		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s %s, and closes one that it names on %s",
+			words.OfCount(all[summary.FaultDead], asked, d.noun()), who, words.Number(all[summary.FaultClosed])),
 	}
 	byKey(f, d.from("sitemap_fault", false), "fault", d.noun()+"s", all, "partly", asked)
 	f.Examples = d.examples.List("Examples", "sitemap", "sitemap_fault", words.SitemapFault.Of, counters.Ranked(all)...)

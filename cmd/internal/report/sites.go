@@ -29,7 +29,8 @@ const (
 // sites is what each site of a run lets each agent do.
 type sites struct {
 	agents   []string
-	hosts    []string
+	column   string     // of policies, which has their names: origin if two are of one host, else host
+	names    []string   // of the sites
 	access   [][]string // by site and agent
 	byOrigin bool       // the table fetches has origins, to find the last captures
 }
@@ -50,17 +51,26 @@ func sitesOf(ctx context.Context, in store.Store, m *journal.Manifest, hosts int
 	} else if err != nil {
 		return nil, err
 	}
-	s := &sites{agents: t.Agents, byOrigin: slices.Contains(m.Tables, "fetches") &&
+	s := &sites{agents: t.Agents, column: "host", byOrigin: slices.Contains(m.Tables, "fetches") &&
 		!slices.Contains(m.Without, "fetches.origin")}
+	var origins []string
+	of := make(map[string]bool) // hosts
 	err = t.Sites(ctx, func(site *summary.SiteAccess) error {
-		if s.hosts = append(s.hosts, site.Host); len(s.hosts) > mostSites {
+		if s.names = append(s.names, site.Host); len(s.names) > mostSites {
 			return fs.SkipAll
+		}
+		of[site.Host] = true
+		if site.Origin != "" {
+			origins = append(origins, site.Origin)
 		}
 		s.access = append(s.access, slices.Clone(site.Access))
 		return nil
 	})
-	if len(s.hosts) > mostSites || len(s.hosts) == 0 {
+	if len(s.names) > mostSites || len(s.names) == 0 {
 		return nil, err
+	}
+	if len(of) < len(s.names) && len(origins) == len(s.names) {
+		s.column, s.names = "origin", origins
 	}
 	return s, err
 }
@@ -121,10 +131,10 @@ func (d *data) eachSite() *draw.Figure {
 			unread++
 		}
 	}
-	n := int64(len(s.hosts))
+	n := int64(len(s.names))
 	f := &draw.Figure{
 		ID: "sites", Of: "Each site of the run, in the order of the input.", Legend: draw.AccessLegend(),
-		Heat: new(draw.Heat), Head: []string{"host"},
+		Heat: new(draw.Heat), Head: []string{s.column},
 		Title: fmt.Sprintf("%s of %s %s at least one agent out, and %s %s open to all of them", words.Number(closing),
 			words.Count(n, "site"),
 			words.Agree(closing, "shuts", "shut"), words.Number(open), words.Agree(open, "is", "are")),
@@ -146,11 +156,11 @@ func (d *data) eachSite() *draw.Figure {
 		}
 		f.Heat.Columns = append(f.Heat.Columns, name)
 	}
-	for i, host := range s.hosts {
-		row, numbers := draw.HeatRow{Name: host}, []string{host}
+	for i, site := range s.names {
+		row, numbers := draw.HeatRow{Name: site}, []string{site}
 		for k, c := range shown {
 			word := s.access[i][c.agent]
-			row.Cells = append(row.Cells, draw.AccessCell(word, host+", "+f.Heat.Columns[k]))
+			row.Cells = append(row.Cells, draw.AccessCell(word, site+", "+f.Heat.Columns[k]))
 			numbers = append(numbers, word)
 		}
 		f.Heat.Rows = append(f.Heat.Rows, row)
@@ -169,10 +179,10 @@ func (d *data) eachSite() *draw.Figure {
 		last = fmt.Sprintf("\nSEMI JOIN (SELECT max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM "+
 			"history.fetches WHERE run = %s GROUP BY origin) USING (seq)", views.Quote(d.run))
 	}
-	f.SQL = fmt.Sprintf(`SELECT host, %s
-FROM (SELECT seq, host, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly'
+	f.SQL = fmt.Sprintf(`SELECT %[1]s, %[2]s
+FROM (SELECT seq, %[1]s, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly'
         WHEN 'disallow_all' THEN 'shut out' ELSE 'unread' END AS word
-      FROM history.policies WHERE run = %s AND profile = %s)%s
-GROUP BY seq, host ORDER BY seq`, strings.Join(queries, ",\n  "), views.Quote(d.run), views.Quote(d.profile), last)
+      FROM history.policies WHERE run = %[3]s AND profile = %[4]s)%[5]s
+GROUP BY seq, %[1]s ORDER BY seq`, s.column, strings.Join(queries, ",\n  "), views.Quote(d.run), views.Quote(d.profile), last)
 	return f
 }

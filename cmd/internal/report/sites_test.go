@@ -16,7 +16,7 @@ import (
 func TestEachSite(t *testing.T) {
 	const o, p, x, u = summary.AccessOpen, summary.AccessPartly, summary.AccessShutOut, summary.AccessUnread
 	d := &data{run: "r", profile: "google", manifest: &journal.Manifest{}, sites: &sites{
-		agents: []string{"A", "B", "C", "D", "E"}, hosts: []string{"a.example", "b.example", "c.example", "d.example"},
+		agents: []string{"A", "B", "C", "D", "E"}, column: "host", names: []string{"a.example", "b.example", "c.example", "d.example"},
 		access: [][]string{{o, o, o, o, o}, {x, p, x, o, x}, {o, x, o, o, o}, {u, u, u, u, u}},
 	}}
 	f := d.eachSite()

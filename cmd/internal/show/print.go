@@ -100,6 +100,8 @@ func (v *hostView) printChanges(p *cli.Text) {
 		p.Line(fmt.Sprintf("\nsince run %s: not compared", p.Foreign(*v.Before)))
 	case v.superseded:
 		p.Line(fmt.Sprintf("\nsince run %s", p.Foreign(*v.Before)))
+	case len(v.Changes) == 0 && len(v.Notes) > 0:
+		p.Line(fmt.Sprintf("\nsince run %s: no change in what is compared", p.Foreign(*v.Before)))
 	case len(v.Changes) == 0:
 		p.Line(fmt.Sprintf("\nsince run %s: no change", p.Foreign(*v.Before)))
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -145,6 +146,14 @@ var SitemapHost = Vocabulary{
 	"none":       "no sitemap",
 	"uncaptured": "sitemaps are not in the archives",
 	"spared":     "not asked for sitemaps, as their hosts are busy or want to be left alone",
+}
+
+// AskedForSitemaps says which hosts a figure about sitemaps is of, by how many list what.
+func AskedForSitemaps(listing map[string]int64) string {
+	if listing[summary.ListsClosed] > 0 {
+		return "asked for sitemaps or closed to this census"
+	}
+	return "asked for sitemaps"
 }
 
 // SitemapKind has words for kinds of sitemaps.
