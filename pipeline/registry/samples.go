@@ -41,8 +41,8 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 }
 
 // EachSample calls each with the samples of a list: one to a line, blank lines and lines
-// that start with # skipped. A line that is neither a path nor an absolute URL is an
-// error with its line. It returns an error of each unchanged.
+// that start with # skipped. A line that is neither a path nor an absolute URL, or has a
+// tab, is an error with its line. It returns an error of each unchanged.
 func EachSample(path string, in io.Reader, each func(Sample) error) error {
 	b := bufio.NewReader(in)
 	b.Peek(1)                                                 // Scan returns its error
@@ -55,15 +55,23 @@ func EachSample(path string, in io.Reader, each func(Sample) error) error {
 	line := int64(0)
 	for r.Scan() {
 		line++
-		given := strings.TrimSpace(r.Text())
+		text := r.Text()
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		given := strings.TrimSpace(text)
 		if given == "" || strings.HasPrefix(given, "#") {
 			continue
+		}
+		if strings.Contains(given, "\t") {
+			return &userfile.Error{Path: path, Line: line, Err: fmt.Errorf("%q has a tab, as lines of several columns "+
+				"have; give a file with the URLs alone, such as that of: cut -f 1", fetch.Clip(given))}
 		}
 		s := Sample{URL: given, Line: line}
 		if !strings.HasPrefix(given, "/") {
 			if !strings.Contains(given, "://") {
 				return &userfile.Error{Path: path, Line: line,
-					Err: errors.New("a sample is a path that starts with / or an absolute URL")}
+					Err: fmt.Errorf("%q is neither a path that starts with / nor an absolute URL", fetch.Clip(given))}
 			}
 			o, _, err := fetch.Parse(given, "")
 			if err != nil {

@@ -91,7 +91,13 @@ func (in *urlInput) read(r io.Reader) error {
 		return cli.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have "+
 			"agents of their own", in.name)
 	}
-	return registry.EachSample(in.name, b, in.each)
+	hasURL := false
+	err = registry.EachSample(in.name, b, func(s registry.Sample) error { hasURL = true; return in.each(s) })
+	if err == nil && !hasURL {
+		return &userfile.Error{Path: in.name,
+			Err: errors.New("has no URL, so that nothing was judged; give one path or absolute URL to a line")}
+	}
+	return err
 }
 
 // isSitemap reports whether a document is markup, which may be UTF-16, or packed twice.
