@@ -38,7 +38,6 @@ type urlInput struct {
 
 	each   func(registry.Sample) error // takes a URL of a list or a sitemap
 	logged func(request) error         // takes a request of a log; nil if none can be judged
-	isLog  bool
 }
 
 // readURLs reads what --urls names.
@@ -202,14 +201,17 @@ func (in *urlInput) readLog(r io.Reader) error {
 		return cli.Usagef("%s is an access log, which is judged by a robots.txt: give a file or a host in place of --out",
 			in.name)
 	}
-	in.isLog = true
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLogLine)
-	others, line := int64(0), int64(0)
+	others, common, requests, line := int64(0), int64(0), int64(0), int64(0)
 	for lines.Scan() {
 		line++
-		switch request, ok := requestOf(lines.Text()); {
+		request, ok := requestOf(lines.Text())
+		switch request.line = line; {
+		case ok && request.isCommon:
+			common++
 		case ok && request.url != "":
+			requests++
 			if err := in.logged(request); err != nil {
 				return err
 			}
@@ -220,7 +222,11 @@ func (in *urlInput) readLog(r io.Reader) error {
 	if err := lines.Err(); err != nil {
 		return &userfile.Error{Path: in.name, Line: line + 1, Err: err}
 	}
-	if others > 0 {
+	if common > 0 && requests == 0 {
+		return &userfile.Error{Path: in.name, Err: errors.New("is an access log in the common format, which does not say " +
+			"the User-Agent, and so not which agent asks; have the server write the combined format")}
+	}
+	if others += common; others > 0 {
 		in.note("%s passed over: no request of HTTP in the combined format", words.Count(others, "line"))
 	}
 	return nil

@@ -1,25 +1,31 @@
 package check
 
 import (
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // request is a line of an access log in the combined format, as Apache and nginx write it.
 type request struct {
 	url       string // as it was asked for: a path, or an absolute URL
+	host      string // that was asked, "" if the line names none
 	status    int    // 0 for none
 	userAgent string
+	isCommon  bool   // the line is of the common format, without a User-Agent
 	agent     string // of the registry, that sends it
+	line      int64
 }
 
 // combined is a line of an access log. Quotes within fields are escaped, and other bytes too.
 var combined = sync.OnceValue(func() *regexp.Regexp {
 	const quoted = `(?:[^"\\]|\\.)*`
-	return regexp.MustCompile(`^\S+ \S+ .{1,256}? ?\[\d{1,2}/[A-Za-z]{3}/\d{4}:[^\]]{1,64}\] ` +
-		`"(` + quoted + `)" (\d{3}|-) (?:\d+|-)(?: "` + quoted + `" "(` + quoted + `)")?`)
+	return regexp.MustCompile(`^(\S+) (\S+) .{1,256}? ?\[\d{1,2}/[A-Za-z]{3}/\d{4}:[^\]]{1,64}\] ` +
+		`"(` + quoted + `)" (\d{3}|-) (?:\d+|-)( "` + quoted + `" "(` + quoted + `)")?`)
 })
 
 // requestOf reads a line. ok is false for a line that is none of the format; url is "" for
@@ -29,12 +35,34 @@ func requestOf(line string) (r request, ok bool) {
 	if m == nil {
 		return r, false
 	}
-	r.status, _ = strconv.Atoi(m[2])
-	r.userAgent = m[3]
-	words := strings.Split(m[1], " ")
+	r.host = virtualHost(m[1], m[2])
+	r.status, _ = strconv.Atoi(m[4])
+	r.userAgent, r.isCommon = m[6], m[5] == ""
+	words := strings.Split(m[3], " ")
 	if len(words) == 3 && strings.HasPrefix(words[2], "HTTP/") &&
 		(strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://")) {
 		r.url = words[1]
 	}
+	if o, _, err := fetch.Parse(r.url, ""); err == nil && strings.Contains(r.url, "://") {
+		r.host = o.Host
+	}
 	return r, true
+}
+
+// virtualHost returns the host of a log of several, "" for one that begins with the client: a
+// host stands before the address of the client, or has a port.
+func virtualHost(first, second string) string {
+	if _, err := netip.ParseAddr(first); err == nil || first == "-" || first == "_" {
+		return "" // a client, perhaps with a proxy after it, or the host that has no name
+	}
+	o, _, err := fetch.Parse(first, "")
+	if err != nil {
+		return ""
+	}
+	_, client := netip.ParseAddr(second)
+	_, address := netip.ParseAddr(o.Host)
+	if client != nil && (o.Port == 0 || address == nil) {
+		return ""
+	}
+	return o.Host
 }

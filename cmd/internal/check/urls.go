@@ -245,6 +245,7 @@ type urlList struct {
 	origin        *fetch.Origin // of the file, nil if it is not known
 	before, after *URLJudge     // before is nil without --changed-from
 	request       *request      // of an access log, that is judged; nil for a URL
+	asked         request       // the first of the log that names its host
 
 	line     []byte // memory of judge
 	printed  int
@@ -275,8 +276,22 @@ type judgement struct {
 // take sets who judges.
 func (l *urlList) take(after, before *URLJudge) { l.after, l.before = after, before }
 
-// judgeRequest judges a request of an access log. It may be of any host that the server has.
+// judgeRequest judges a request of an access log, all of which are of one host, as far as it
+// says.
 func (l *urlList) judgeRequest(r request) error {
+	fail := func(format string, args ...any) error {
+		return &userfile.Error{Path: l.name, Line: r.line, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case r.host == "":
+	case l.origin != nil && r.host != l.origin.Host:
+		return fail("asks %s, and the robots.txt of %s decides; give the requests of that host alone", r.host, l.origin)
+	case l.asked.host == "":
+		l.asked = r
+	case r.host != l.asked.host:
+		return fail("asks %s, and line %d %s: each has a robots.txt of its own; give the requests of one host alone",
+			r.host, l.asked.line, l.asked.host)
+	}
 	l.request = &r
 	return l.judge(registry.Sample{URL: r.url})
 }
