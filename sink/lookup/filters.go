@@ -15,13 +15,9 @@ import (
 // mayHave returns the row groups in which a column may have one of some texts, by the
 // Bloom filters, and whether these are known.
 func (f *openPart) mayHave(ctx context.Context, column string, texts []string) (groups []int, known bool, err error) {
-	footer, err := f.in.footer()
-	if err != nil {
+	filters, known, err := f.filtersOf(column)
+	if err != nil || !known {
 		return nil, false, err
-	}
-	filters, ok := filtersOf(footer, column)
-	if !ok {
-		return nil, false, nil
 	}
 	hashes := make([]uint64, len(texts))
 	for i, text := range texts {
@@ -44,6 +40,23 @@ func (f *openPart) mayHave(ctx context.Context, column string, texts []string) (
 
 // tailBytes is the length of what follows a footer: its length and the magic number.
 const tailBytes = 8
+
+// filtersOf returns where the Bloom filters of a column are, if that is known. It reads the
+// footer for the first look-up alone.
+func (f *openPart) filtersOf(column string) (filters []filterAt, known bool, err error) {
+	name := [2]string{f.path, column}
+	if before, ok := f.filters.Load(name); ok {
+		return before.([]filterAt), true, nil
+	}
+	footer, err := f.in.footer()
+	if err != nil {
+		return nil, false, err
+	}
+	if filters, known = filtersOf(footer, column); known {
+		f.filters.Store(name, filters)
+	}
+	return filters, known, nil
+}
 
 // largePart is the size in bytes from which on most parts have a footer of more than a window.
 const largePart = 16 * window

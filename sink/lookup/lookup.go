@@ -35,6 +35,8 @@ type Run struct {
 
 	mu   sync.Mutex
 	open []*openPart // the one that was used last is the last
+
+	filters sync.Map // of parts, by path and column: a []filterAt
 }
 
 // Open prepares to look up rows of a run in an open store, which the Run does not close.

@@ -223,6 +223,12 @@ func TestFewDescriptors(t *testing.T) {
 	if c.most.Load() > atOnce || c.open.Load() > atOnce {
 		t.Errorf("%d files were open, at last %d", c.most.Load(), c.open.Load())
 	}
+	// Another look-up reads their filters, and not their footers.
+	c.bytes.Store(0)
+	found, err := r.Targets(ctx, "nobody.example")
+	if err != nil || len(found) > 0 || c.bytes.Load() > 102<<10 {
+		t.Errorf("%d targets of nobody by %d bytes, %v", len(found), c.bytes.Load(), err)
+	}
 	must(t, r.Close())
 	if c.open.Load() != 0 {
 		t.Errorf("%d files stay open", c.open.Load())

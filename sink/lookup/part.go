@@ -17,10 +17,11 @@ import (
 
 // openPart is a part that is open. Its file is read under the lock.
 type openPart struct {
-	path  string
-	users int // under the lock of the run
-	once  sync.Once
-	err   error
+	path    string
+	filters *sync.Map // of the run
+	users   int       // under the lock of the run
+	once    sync.Once
+	err     error
 
 	mu   sync.Mutex
 	in   *windowed
@@ -33,7 +34,7 @@ type openPart struct {
 // least lately it opens another.
 func (r *Run) part(p journal.Part) (*openPart, error) {
 	r.mu.Lock()
-	f := &openPart{path: p.Path}
+	f := &openPart{path: p.Path, filters: &r.filters}
 	if i := slices.IndexFunc(r.open, func(f *openPart) bool { return f.path == p.Path }); i >= 0 {
 		f = r.open[i]
 		r.open = slices.Delete(r.open, i, i+1)
