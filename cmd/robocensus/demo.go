@@ -20,7 +20,7 @@ import (
 
 const demoHelp = `Takes a census of a small web on this machine: about a hundred hosts,
 well-behaved and broken ones, which this process serves on loopback. It needs no
-network and no configuration. It takes the flags of run, so you can try
+network and no configuration. It takes the flags of run that fit it, so you can try
 --profile google,google-2012 or --agents FILE.`
 
 func demoCommand() *cobra.Command {

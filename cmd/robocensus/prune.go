@@ -31,7 +31,7 @@ Exit codes: 0 done, 64 usage, 65 DIR is a published data set, 74 I/O, 130 interr
 const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 
 func pruneCommand() *cobra.Command {
-	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last",
+	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all complete runs but the last N",
 		Long: pruneHelp, Example: pruneExamples}
 	out := cli.Out(c)
 	keep := c.Flags().Int("keep", 0, "keep `N` complete runs, 1 or more")

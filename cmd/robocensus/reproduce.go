@@ -35,7 +35,7 @@ import (
 )
 
 const reproduceHelp = `Checks a data set of robocensus publish and reproduces it. It first compares all files
-in FOLDER with checksums.sha256. It then rewrites the views, queries, descriptions, data
+in FOLDER with checksums.sha256, and ends at the first that is damaged. It then rewrites the views, queries, descriptions, data
 sheet and citation from the tables, the manifests and the words in provenance.json, and
 names each file that differs, is missing, or was not written by publish. Last, it
 re-evaluates the answers in the table fetches with the bodies, agents, URL samples and

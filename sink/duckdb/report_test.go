@@ -273,7 +273,7 @@ var sentences = map[string][]sentence{
 		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
-	"parity": {{"%s of hosts with rules shut out a crawler under its own name and are open to it by its own parser", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
+	"parity": {{"%s of hosts with rules shut out a crawler under its name that its own parser lets in", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
 	"parity-causes": {{"%s of %d files mean something else to the parser of a crawler that they name", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'not_portable')", "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"), "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"}}},
 	"flaws": {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
@@ -330,8 +330,8 @@ var sentences = map[string][]sentence{
 	"before-categories": {{"%w of hosts shut out an agent for AI training", []string{arrow("before-categories")}}},
 	"before-agents":     {{"%w moved most: %w of hosts shut it out", []string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
 	"before-average": {
-		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch what it could before", averageValues},
-		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was compared may fetch what it could before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch the same as before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was compared may fetch the same as before", averageValues},
 	},
 	"delays": {{"%s of files ask for a crawl delay; %s of groups with one ask for %w seconds", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)", "(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),

@@ -129,7 +129,7 @@ type Change struct {
 	// path and still does, by other lines, and of `answer` where the file is another one and its relation to
 	// the host's own is the same. Of `document` `other_text`, where it is there as before. Example: `disallow_all`.
 	After *string `parquet:"after,dict" json:"after"`
-	// Line that decided before; of `coverage`, of the rule that closes most. Null if none did.
+	// Line that decided before; of `coverage`, of the rule that closes most. Null if none did, and of `policy_class`.
 	LineBefore *int32 `parquet:"line_before" json:"line_before"`
 	// Line that decides now, likewise. Null if none does.
 	LineAfter *int32 `parquet:"line_after" json:"line_after"`

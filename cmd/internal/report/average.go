@@ -82,7 +82,7 @@ func (d *data) beforeAverage() *draw.Figure {
 		if len(d.changes.Notes) > 0 {
 			every += " that was compared"
 		}
-		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before",
+		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch the same as before",
 			words.OfHosts(same, hosts), every)
 	}
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {

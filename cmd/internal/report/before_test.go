@@ -57,7 +57,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		{
 			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 20, 268, 90, "New"),
 			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 hosts of 15 January 2027.",
-				"The average host shuts out 0.4 → 0.4 of 2 agents; at 100% of 900 hosts whose policies were compared every agent that was compared may fetch what it could before"},
+				"The average host shuts out 0.4 → 0.4 of 2 agents; at 100% of 900 hosts whose policies were compared every agent that was compared may fetch the same as before"},
 			[]string{"hosts with rules of 8"},
 		},
 		{

@@ -23,8 +23,8 @@ func (d *data) frontPages() *draw.Figure {
 	f := &draw.Figure{
 		ID: "front-pages", Of: fmt.Sprintf("Shares of the %s whose front page was read.", words.Count(read, "host")),
 		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, " +
-			"and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no " +
-			"other. " +
+			"and only its header was read: Content-Usage, Content-Signal, X-Robots-Tag, Robots-Tag, TDM-Reservation and " +
+			"TDM-Policy. It speaks for that page and no other. " +
 			"Of the other figures only those about documents of consent count headers.",
 		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}},
 		Head:   []string{"counter", "hosts"}, Names: pageName,

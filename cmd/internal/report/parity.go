@@ -39,10 +39,10 @@ func (d *data) parity() *draw.Figure {
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",
-		Title: fmt.Sprintf("%s %s open to it by its own parser",
+		Title: fmt.Sprintf("%s %s own parser lets in",
 			words.ShareOf(on[summary.LetIn], d.files, "hosts with rules"),
-			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its own name and is",
-				"shut out a crawler under its own name and are")),
+			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its name that its",
+				"shut out a crawler under its name that its")),
 		Note: parityNote + "What differs on URLs with needless escapes only counts apart.",
 		Head: append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(),
 		Heads: []string{"named by", "different"},

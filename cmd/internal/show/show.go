@@ -29,12 +29,12 @@ import (
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
 whose words it has, what it says about use, which documents of consent it has (if the run
-asked for them), what its sitemaps are and how much of what
-they list search engines may fetch (if the run read sitemaps), and, for each group that decides, its lines,
-the rules by which it shuts out or closes a part, and whom of each category it binds;
---agents names them. With --agent, what the agent may do, and by which lines. Where the
-run keeps bodies, the lines of the file that decide are shown in their places. HOST is a host, an
-origin or a URL. The rows are looked up by index, which takes about as long for any
+asked for them), what its sitemaps are and how much of what they list search engines may fetch
+(if the run read sitemaps), and, for each group that decides, its lines, the rules by
+which it shuts out or closes a part, and whom of each category it binds; --agents names
+them. With --agent, what the agent may do, and by which lines. Where the run keeps bodies,
+the lines of the file that decide are shown in their places. HOST is a host, an origin or
+a URL. The rows are looked up by index, which takes about as long for any
 number of hosts.
 
 With --agent and --url, show lists what every profile makes of a URL: those of the run, and
@@ -43,16 +43,18 @@ keeps it out, and which lines decide. That takes a run that keeps bodies.
 
 With --json, the output is one array with an object for each origin (and each capture):
 
-    {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
-     "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "templates", "statements", "documents", "sitemap_files",
-     "coverage", "profile", "categories", "deciding", "agents",
-     "urls", "before", "changes", "notes", "body"}
+    {"run", "date", "host", "origin", "rank", "labels", "fetched", "outcome", "reason",
+     "status", "hops", "error_class", "challenge", "bytes", "truncated", "lines", "groups",
+     "rules", "sitemaps", "findings", "templates", "statements", "front_page", "answers",
+     "pages", "documents", "sitemap_files", "coverage", "profile", "categories", "deciding",
+     "agents", "urls", "before", "changes", "notes", "body"}
 
 lines, groups, rules, sitemaps and findings are null where no file was read: where there is
-none, in an outage, and behind a wall. findings counts lines by class. templates and statements are rows of the tables
-templates and preferences, documents, sitemap_files and coverage of those of their names, the latter of
-Googlebot, bingbot and --agent. categories has, for each category, agents by class and
+none, in an outage, and behind a wall (challenge). findings counts lines by class. labels,
+answers (those to requests for robots.txt; pages has the others), documents, sitemap_files
+and coverage are rows of the tables of their names, the last of Googlebot, bingbot and
+--agent; templates and statements are those of templates and preferences. front_page says
+whether its header was read, null if nobody looked. categories has, for each category, agents by class and
 the names of those that are shut out (closed). deciding has, for each group that decides,
 {"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category
 {"category", "agents", "others"}; without tokens, what holds where no group does. agents
@@ -63,9 +65,7 @@ groups: {"line", "kind", "pattern"}. urls has those of --url for each agent:
 {"agent", "url", "readings"}, with readings one for each profile, {"profile",
 "verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
 complete run before this one, and changes what changed since under the profile for the
-agents, as robocensus diff finds it for the last capture: {"severity", "kind",
-"agent", "profile", "url", "before", "after", "line_before", "line_after", "before_run"};
-null if the two cannot be compared. notes say what is not compared. body is the file, as
+agents, as robocensus diff finds it for the last capture: rows of the table changes; null if the two cannot be compared. notes say what is not compared. body is the file, as
 far as it is text, if the run keeps bodies (--keep-bodies).
 
 With --sql, the output is the queries that give the same from the tables.
