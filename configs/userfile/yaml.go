@@ -59,12 +59,12 @@ func parse(text []byte) (*yaml.Node, error) {
 		if named := Format(text); named != nil {
 			return nil, failed(0, "%w", named)
 		}
-		return nil, reworded(err)
+		return nil, misread(text, err)
 	}
 	if err := d.Decode(&second); err == nil {
 		return nil, failed(second.Line, "begins a second document (after ---); keep all in one")
 	} else if !errors.Is(err, io.EOF) {
-		return nil, reworded(err)
+		return nil, misread(text, err)
 	}
 	root := document.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
@@ -129,7 +129,7 @@ func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
 		return nil, err
 	}
 	if root == nil || root.Kind == yaml.SequenceNode && len(root.Content) == 0 {
-		return nil, &Error{Path: path, Err: fmt.Errorf("holds no %ss; begin each with a dash, as in `- name: …`", kind)}
+		return nil, &Error{Path: path, Err: fmt.Errorf("holds no %s; begin each with a dash, as in `- name: …`", kind)}
 	}
 	if root.Kind != yaml.SequenceNode {
 		return nil, &Error{Path: path, Line: int64(root.Line),
@@ -324,6 +324,26 @@ func wantOf(t reflect.Type) string { return cmp.Or(wantKind[t.String()], wantKin
 
 // Found says what a node is, for an error that says what it should be.
 func Found(n *yaml.Node) string { return cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`") }
+
+// misread rewrites an error of the library about a text that is no YAML. Without a line it is
+// about the first one.
+func misread(text []byte, err error) error {
+	failed, ok := reworded(err).(*Error)
+	if !ok {
+		return err
+	}
+	failed.Line = max(failed.Line, 1)
+	if why := failed.Err.Error(); !strings.Contains(why, "tab character") && !strings.Contains(why, "any token") {
+		return failed
+	}
+	n := int64(0)
+	for line := range bytes.Lines(text) {
+		if n++; n >= failed.Line && bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("\t")) {
+			return &Error{Line: n, Err: errors.New("is indented by a tab; use spaces")}
+		}
+	}
+	return failed
+}
 
 // reworded rewrites an error of the library, whose text contains the line and names
 // types of Go.

@@ -89,6 +89,19 @@ func TestDecodeNamesNoType(t *testing.T) {
 	}
 }
 
+// What is no YAML is told by its line, and a tab by its name.
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ta: 1\n":           "f:1: is indented by a tab; use spaces",
+		"a:\n  b: 1\n\tc: 2": "f:3: is indented by a tab; use spaces",
+		"a: }":               "f:1: did not find expected node content",
+	} {
+		if _, err := Parse("f", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: &a [x, *a]\n---\nb: 1"))
 	f.Add([]byte("a: 1\n"))

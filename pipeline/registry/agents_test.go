@@ -113,7 +113,7 @@ func TestBuiltInRegistry(t *testing.T) {
 
 func TestParseAgentsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                      "a: holds no agents",
+		"":                                      "a: holds no agent;",
 		"- {name: A}\n- {}\n":                   "a:2: an agent needs a name",
 		"- {name: A}\n- name: B\n  tokens: A\n": "a:3: expected a list, got `A`",
 		"- {name: A}\n\n- {name: a}\n":          `a:3: agent "a" is already in line 1`,

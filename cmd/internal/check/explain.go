@@ -328,7 +328,7 @@ func (e *explainer) runnersUp(r *explained, policy *robots.Policy, url string, v
 			word = "in question"
 		}
 		rule := &r.File.Rules[i]
-		e.Line(word, rule.Line, fmt.Sprintf("it matches too, with %d bytes", rule.Length))
+		e.Line(word, rule.Line, "it matches too, with "+words.Count(int64(rule.Length), "byte"))
 		if shown++; shown == 1 && v.Rule >= 0 || shown == 4 {
 			return
 		}
