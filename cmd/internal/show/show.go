@@ -34,8 +34,8 @@ asked for them), what its sitemaps are and how much of what they list search eng
 which it shuts out or closes a part, and whom of each category it binds; --agents names
 them. With --agent, what the agent may do, and by which lines. Where the run keeps bodies,
 the lines of the file that decide are shown in their places. HOST is a host, an origin or
-a URL. The rows are looked up by index, which takes about as long for any
-number of hosts.
+a URL. The rows are looked up by index, which costs some 600 requests to an object store
+for a run of a million hosts, and 50 for one of 20,000.
 
 With --agent and --url, show lists what every profile makes of a URL: those of the run, and
 all built-in ones, so those of the parsers that crawlers use. Who lets the agent in, who
