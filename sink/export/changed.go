@@ -75,78 +75,43 @@ func (r *preferenceChange) add(c *schema.Change) {
 	r.Template = r.Template && c.Template != nil
 }
 
-// identityChange is a row of identity_changes: columns of changes, and what they mean.
-type identityChange struct {
-	Kind       string  `parquet:"kind"`
-	Host       string  `parquet:"host"`
-	Origin     string  `parquet:"origin"`
-	Rank       *int64  `parquet:"rank"`
-	Identity   *string `parquet:"identity"`
-	Agent      *string `parquet:"agent"`
-	Category   *string `parquet:"category"`
-	Before     *string `parquet:"before"`
-	After      *string `parquet:"after"`
-	TurnedAway bool    `parquet:"turned_away" rowio:"maybe"`
-	LetIn      bool    `parquet:"let_in" rowio:"maybe"`
-	Otherwise  bool    `parquet:"otherwise" rowio:"maybe"`
-	Undecided  bool    `parquet:"undecided" rowio:"maybe"`
+// A meaning is a column that says what a change means.
+type meaning struct {
+	name string
+	is   func(c *schema.Change) bool
 }
 
-func (r *identityChange) judge() (kind string) {
-	turn := summary.TurnOf(schema.OrZero(r.Before), schema.OrZero(r.After))
-	r.TurnedAway, r.LetIn = turn == summary.NewlyAway, turn == summary.NewlyLetIn
-	r.Otherwise, r.Undecided = turn == summary.Otherwise, turn == summary.TurnUndecided
-	return r.Kind
-}
+// ofIdentities are the columns of identity_changes, of one kind without that.
+var ofIdentities = []string{"host", "origin", "rank", "identity", "agent", "category", "before", "after"}
 
-// documentChange is a row of document_changes.
-type documentChange struct {
-	Kind      string  `parquet:"kind"`
-	Host      string  `parquet:"host"`
-	Origin    string  `parquet:"origin"`
-	Rank      *int64  `parquet:"rank"`
-	Document  *string `parquet:"document" rowio:"maybe"`
-	Before    *string `parquet:"before"`
-	After     *string `parquet:"after"`
-	Came      bool    `parquet:"came" rowio:"maybe"`
-	Gone      bool    `parquet:"gone" rowio:"maybe"`
-	Reworded  bool    `parquet:"reworded" rowio:"maybe"`
-	Otherwise bool    `parquet:"otherwise" rowio:"maybe"`
-}
+var turns = []meaning{{"turned_away", turned(summary.NewlyAway)}, {"let_in", turned(summary.NewlyLetIn)},
+	{"otherwise", turned(summary.Otherwise)}, {"undecided", turned(summary.TurnUndecided)}}
 
-func (r *documentChange) judge() (kind string) {
-	const present = "present"
-	before, after := schema.OrZero(r.Before), schema.OrZero(r.After)
-	r.Came, r.Reworded = after == present, after == "other_text"
-	r.Gone = before == present && !r.Came && !r.Reworded
-	r.Otherwise = before != present && after != present
-	return r.Kind
-}
-
-// statementChange is a row of statement_changes.
-type statementChange struct {
-	Kind      string  `parquet:"kind"`
-	Host      string  `parquet:"host"`
-	Origin    string  `parquet:"origin"`
-	Rank      *int64  `parquet:"rank"`
-	Document  *string `parquet:"document" rowio:"maybe"`
-	Use       *string `parquet:"use"`
-	Before    *string `parquet:"before"`
-	After     *string `parquet:"after"`
-	Refuses   bool    `parquet:"refuses" rowio:"maybe"`
-	Permits   bool    `parquet:"permits" rowio:"maybe"`
-	Prices    bool    `parquet:"prices" rowio:"maybe"`
-	Depends   bool    `parquet:"depends" rowio:"maybe"`
-	Ends      bool    `parquet:"ends" rowio:"maybe"`
-	Undecided bool    `parquet:"undecided" rowio:"maybe"`
-}
-
-func (r *statementChange) judge() (kind string) {
-	if r.Document == nil { // a statement of robots.txt
-		return ""
+func turned(turn summary.Turn) func(*schema.Change) bool {
+	return func(c *schema.Change) bool {
+		return summary.TurnOf(schema.OrZero(c.Before), schema.OrZero(c.After)) == turn
 	}
-	after := schema.OrZero(r.After)
-	r.Refuses, r.Permits, r.Prices = after == "disallow", after == "allow", after == "priced"
-	r.Depends, r.Undecided, r.Ends = after == "partial", after == "undecided", r.After == nil
-	return r.Kind
+}
+
+// ofDocuments are the columns of document_changes.
+var ofDocuments = []string{"host", "origin", "rank", "document", "before", "after"}
+
+var comings = []meaning{{"came", is("present")},
+	{"gone", func(c *schema.Change) bool { return was("present")(c) && !is("present")(c) && !is("other_text")(c) }},
+	{"reworded", is("other_text")},
+	{"otherwise", func(c *schema.Change) bool { return !was("present")(c) && !is("present")(c) }}}
+
+// ofStatements are the columns of statement_changes.
+var ofStatements = []string{"host", "origin", "rank", "document", "use", "before", "after"}
+
+var statements = []meaning{{"refuses", is("disallow")}, {"permits", is("allow")}, {"prices", is("priced")},
+	{"depends", is("partial")}, {"ends", func(c *schema.Change) bool { return c.After == nil }},
+	{"undecided", is("undecided")}}
+
+func is(after string) func(*schema.Change) bool {
+	return func(c *schema.Change) bool { return schema.OrZero(c.After) == after }
+}
+
+func was(before string) func(*schema.Change) bool {
+	return func(c *schema.Change) bool { return schema.OrZero(c.Before) == before }
 }

@@ -13,10 +13,9 @@ import (
 // A derived view has rows of its own, made of those of a table. The files configs/changes.sql and
 // configs/series.sql say the same in SQL; of the columns of theirs, run and against are left out.
 type derived struct {
-	table string
-	row   reflect.Type
-	rows  func(e *exporter, each func(row reflect.Value) error) error
-	but   string // a column of the row that the view does not have, "" for none
+	table   string
+	columns []column
+	rows    func(e *exporter, each func(row reflect.Value) error) error
 }
 
 // derivedViews are those that can be made host by host, or as sums of which there are few, so that
@@ -24,11 +23,11 @@ type derived struct {
 var derivedViews = map[string]*derived{
 	"policy_changes":     derivedFrom(layout.Changes, grouped(policyKeyOf, (*policyChange).add)),
 	"preference_changes": derivedFrom(layout.Changes, grouped(preferenceKeyOf, (*preferenceChange).add)),
-	"identity_changes":   changesIn((*identityChange).judge, "answer", "page"),
-	"answer_changes":     changesIn((*identityChange).judge, "answer"),
-	"page_changes":       changesIn((*identityChange).judge, "page"),
-	"document_changes":   changesIn((*documentChange).judge, "document"),
-	"statement_changes":  changesIn((*statementChange).judge, "preference"),
+	"identity_changes":   changesIn(append([]string{"kind"}, ofIdentities...), turns, "answer", "page"),
+	"answer_changes":     changesIn(ofIdentities, turns, "answer"),
+	"page_changes":       changesIn(ofIdentities, turns, "page"),
+	"document_changes":   changesIn(ofDocuments, comings, "document"),
+	"statement_changes":  changesIn(ofStatements, statements, "preference"),
 	"pages_met":          derivedFrom(answers, pagesMet),
 	"paper_and_practice": derivedFrom(answers, paperAndPractice),
 	"turned_away":        derivedFrom(answers, turnedAway),
@@ -38,35 +37,43 @@ var derivedViews = map[string]*derived{
 func Derived() []string { return append(slices.Sorted(maps.Keys(derivedViews)), latest) }
 
 func derivedFrom[R any](table string, rows func(*exporter, func(*R) error) error) *derived {
-	return &derived{table: table, row: reflect.TypeFor[R](),
+	return &derived{table: table, columns: columnsOf(reflect.TypeFor[R]()),
 		rows: func(e *exporter, each func(reflect.Value) error) error {
 			return rows(e, func(row *R) error { return each(reflect.ValueOf(row).Elem()) })
 		}}
 }
 
 func (e *exporter) ofDerived(d *derived) error {
-	columns := slices.DeleteFunc(columnsOf(d.row), func(c column) bool { return c.name == d.but })
-	return e.rows(columns, func() error { return d.rows(e, e.write) })
+	return e.rows(d.columns, func() error { return d.rows(e, e.write) })
 }
 
-// changesIn makes a row of each change of some kinds; a view of one kind has no column for it.
-// The row has columns of changes, and what judge adds, which returns the kind, "" to leave it out.
-func changesIn[R any](judge func(*R) (kind string), kinds ...string) *derived {
-	d := derivedFrom(layout.Changes, func(e *exporter, each func(*R) error) error {
-		return rowio.Of(e.ctx, e.in, e.parts, rowio.Selection{}, func(batch []R) error {
+// changesIn makes a row of each change of some kinds, with columns of changes, and what it means.
+// Of preferences these are the changes of documents, and not of robots.txt.
+func changesIn(names []string, means []meaning, kinds ...string) *derived {
+	of := rowio.Selection{Columns: append([]string{"kind", "document"}, names...)}
+	d := derivedFrom(layout.Changes, func(e *exporter, each func(*schema.Change) error) error {
+		return rowio.Of(e.ctx, e.in, e.parts, of, func(batch []schema.Change) error {
 			for i := range batch {
-				if !slices.Contains(kinds, judge(&batch[i])) {
+				c := &batch[i]
+				if !slices.Contains(kinds, c.Kind) || c.Kind == "preference" && c.Document == nil {
 					continue
 				}
-				if err := each(&batch[i]); err != nil {
+				if err := each(c); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	})
-	if len(kinds) == 1 {
-		d.but = "kind"
+	all := d.columns
+	d.columns = nil
+	for _, name := range names {
+		d.columns = append(d.columns, *columnNamed(all, name))
+	}
+	for _, m := range means {
+		d.columns = append(d.columns, column{m.name, reflect.TypeFor[bool](), func(row reflect.Value) reflect.Value {
+			return reflect.ValueOf(m.is(row.Addr().Interface().(*schema.Change)))
+		}})
 	}
 	return d
 }
