@@ -72,13 +72,7 @@ type target struct {
 // ofTargets returns what the table fetches has of targets, in the segment of a part.
 func ofTargets[V any](e *exporter, p journal.Part, value func(*target) *V) (map[int64]V, error) {
 	of := make(map[int64]V)
-	var parts []journal.Part
-	for _, f := range e.m.PartsOf("fetches") {
-		if f.Segment == p.Segment {
-			parts = append(parts, f)
-		}
-	}
-	err := rowio.Of(e.ctx, e.in, parts, rowio.Selection{}, func(batch []target) error {
+	err := rowio.Of(e.ctx, e.in, e.m.PartsIn(p.Segment, "fetches"), rowio.Selection{}, func(batch []target) error {
 		for i := range batch {
 			if v := value(&batch[i]); v != nil {
 				of[batch[i].Seq] = *v

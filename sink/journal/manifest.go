@@ -91,6 +91,11 @@ func (m *Manifest) PartsOf(table string) []Part {
 	return append(PartsOf(table, m.RunParts), PartsOf(table, m.Parts)...)
 }
 
+// PartsIn returns the parts of a table in a segment.
+func (m *Manifest) PartsIn(segment int, table string) []Part {
+	return slices.DeleteFunc(m.PartsOf(table), func(p Part) bool { return p.Segment != segment })
+}
+
 // BySegment returns the parts of each segment by table, and the segments in order. A
 // shard may have several parts of a table.
 func (m *Manifest) BySegment() (parts map[int]map[string][]Part, segments []int) {

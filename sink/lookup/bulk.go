@@ -85,20 +85,11 @@ type segment struct {
 	wanted []int64 // seqs, which ascend
 }
 
-func (s *segment) parts(table string) (parts []journal.Part) {
-	for _, p := range s.PartsOf(table) {
-		if p.Segment == s.number {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
 // each calls do with the captures: first those whose bodies the run keeps, as they come.
 func (s *segment) each(rules bool, do func(*Found) error) error {
 	var all []*Found // in the order of the tables
 	of := make(map[string][]*Found)
-	err := rowio.Runs(s.ctx, s.in, s.parts("fetches"), rowio.Selection{Wanted: rowio.Within(s.wanted)},
+	err := rowio.Runs(s.ctx, s.in, s.PartsIn(s.number, "fetches"), rowio.Selection{Wanted: rowio.Within(s.wanted)},
 		func(_ string, seq int64, rows []schema.Fetch) error {
 			if _, wanted := slices.BinarySearch(s.wanted, seq); !wanted {
 				return nil
@@ -114,7 +105,7 @@ func (s *segment) each(rules bool, do func(*Found) error) error {
 		return err
 	}
 	done := make(map[*Found]bool)
-	for _, p := range s.parts("bodies") {
+	for _, p := range s.PartsIn(s.number, "bodies") {
 		err := rowio.Of(s.ctx, s.in, []journal.Part{p}, rowio.Selection{}, func(batch []schema.Body) error {
 			for i := range batch {
 				row := &batch[i]
@@ -169,5 +160,5 @@ func (s *segment) withRows(all []*Found, rules bool, do func(*Found) error) erro
 
 // follow reads the rows of a table that may be of a wanted capture.
 func follow[R any](s *segment, table string) *rowio.Cursor[R] {
-	return rowio.Follow[R](s.ctx, s.in, s.parts(table), rowio.Selection{Wanted: rowio.Within(s.wanted)})
+	return rowio.Follow[R](s.ctx, s.in, s.PartsIn(s.number, table), rowio.Selection{Wanted: rowio.Within(s.wanted)})
 }

@@ -110,10 +110,7 @@ func Last(targets []Target) (last []Target) {
 // Rows returns the rows of a table for a target, in the order of the table. R is the
 // type of its rows. A run without the table has none.
 func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R, err error) {
-	for _, p := range r.PartsOf(table) {
-		if p.Segment != t.Segment {
-			continue
-		}
+	for _, p := range r.PartsIn(t.Segment, table) {
 		rows, err := read[R](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTarget(ctx, t.Seq) })
 		if err != nil {
 			return nil, err
@@ -145,10 +142,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 	if digest == nil {
 		return nil, nil
 	}
-	for _, p := range r.PartsOf("bodies") {
-		if p.Segment != t.Segment {
-			continue
-		}
+	for _, p := range r.PartsIn(t.Segment, "bodies") {
 		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]rowio.Span, error) {
 			return f.ofTexts(ctx, "content_digest", []string{*digest})
 		})
