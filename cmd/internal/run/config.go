@@ -30,6 +30,7 @@ import (
 
 // Build checks the flags and makes the configuration of a run.
 func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
+	defer func() { err = f.InFile(err) }()
 	if f.Config.Source.FromRun != "" {
 		if f.Config.Source.FromRun, err = cli.FindRunFolder(ctx, f.Config.Dir, f.Config.Source.FromRun); err != nil {
 			return c, err
@@ -178,7 +179,7 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 		answers, pages = isRead && m.HasAnswers(), isRead && m.HasURLs()
 		urls = pages && (f.keepURLs || !f.Set.Changed("keep-urls"))
 		for _, flag := range []string{"keep-urls", "sitemap-sample"} {
-			if isRead && !pages && f.has(flag) && f.Set.Changed(flag) && !f.FromFile[flag] {
+			if isRead && !pages && f.has(flag) && f.Set.Changed(flag) && f.FromFile[flag] == 0 {
 				return cli.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
 					flag, m.Run)
 			}

@@ -54,7 +54,7 @@ var flagRelations = []flagRelation{
 // checkRelations refuses flags that lack others, or contradict them.
 func (f *Flags) checkRelations() error {
 	for _, r := range flagRelations {
-		if !f.Set.Changed(r.flag) || !f.has(r.flag) || r.typed && f.FromFile[r.flag] {
+		if !f.Set.Changed(r.flag) || !f.has(r.flag) || r.typed && f.FromFile[r.flag] > 0 {
 			continue
 		}
 		if len(r.needs) > 0 && !slices.ContainsFunc(r.needs, f.has) {
@@ -105,7 +105,7 @@ func listed(names []string, and string) string {
 // checkEffect refuses flags of the command line that would change nothing. A
 // configuration file may set them, because it may serve runs of several sources.
 func (f *Flags) checkEffect() error {
-	given := func(name string) bool { return f.Set.Changed(name) && !f.FromFile[name] }
+	given := func(name string) bool { return f.Set.Changed(name) && f.FromFile[name] == 0 }
 	for _, source := range f.given() {
 		if source == "hosts" {
 			continue

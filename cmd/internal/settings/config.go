@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 	if root.Kind != yaml.MappingNode {
 		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
 	}
-	f.FromFile = make(map[string]bool)
+	f.FromFile = make(map[string]int64)
 	seen := make(map[string]bool)
 	for key, value := range userfile.Pairs(root) {
 		if seen[key.Value] {
@@ -84,9 +85,24 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 		if err := setFlag(f.Set, flag, value); err != nil {
 			return configError(path, value, "%s: %w", key.Value, err)
 		}
-		f.FromFile[key.Value] = true
+		f.FromFile[key.Value] = int64(key.Line)
 	}
 	return nil
+}
+
+var flagNamed = regexp.MustCompile(`^--([a-z-]+)`)
+
+// InFile returns an error that begins with a flag as one of the line of the configuration file
+// that has set it.
+func (f *Shared) InFile(err error) error {
+	usage, ok := err.(cli.UsageError)
+	if !ok {
+		return err
+	}
+	if flag := flagNamed.FindStringSubmatch(err.Error()); flag != nil && f.FromFile[flag[1]] > 0 {
+		return &userfile.Error{Path: remote.Name(f.ConfigFile), Line: f.FromFile[flag[1]], Err: usage.Err}
+	}
+	return err
 }
 
 func configError(path string, node *yaml.Node, format string, args ...any) error {

@@ -60,7 +60,7 @@ type configured struct {
 	LabelsAsWritten []map[string]any
 	NamedOnly       []string // names of the registry that no operator sends
 	ConfigInput     *journal.Input
-	FromFile        map[string]bool // flags that the configuration file set
+	FromFile        map[string]int64 // flags that the configuration file set, with their lines
 }
 
 // AddMeaning adds the flags of profiles and agents.
