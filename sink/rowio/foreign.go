@@ -27,7 +27,7 @@ type Foreign struct {
 type ForeignColumn struct {
 	Name   string
 	Type   string // for people
-	IsText bool   // its cells are texts, bytes or numbers
+	IsText bool   // its cells are texts, bytes, numbers, days, or true and false
 	IsTime bool   // its cells are times
 
 	leaf leaf
@@ -87,7 +87,7 @@ func logical(t parquet.Type) any {
 // readerOf returns what reads a column of a type as texts, nil if that means nothing.
 //
 // Doubles that are whole numbers are read as such: pandas makes doubles of a column of
-// numbers with gaps. Times are as in RFC 3339.
+// numbers with gaps. Times are as in RFC 3339, and days the dates of these.
 func readerOf(t parquet.Type) func(leaf, *parquet.FileColumnChunk) column {
 	means := logical(t)
 	number, isNumber := means.(*format.IntType)
@@ -100,7 +100,12 @@ func readerOf(t parquet.Type) func(leaf, *parquet.FileColumnChunk) column {
 				return texts(l, chunk, func(b []byte) string { return string(b) })
 			}
 		}
+	case parquet.Boolean:
+		return asTexts(booleans, strconv.FormatBool)
 	case parquet.Int32:
+		if _, ok := means.(*format.DateType); ok {
+			return asTexts(int32s, func(v int32) string { return time.Unix(int64(v)*24*60*60, 0).UTC().Format(time.DateOnly) })
+		}
 		if isNumber && number != nil && !number.IsSigned {
 			return asTexts(int32s, func(v int32) string { return strconv.FormatUint(uint64(uint32(v)), 10) })
 		}

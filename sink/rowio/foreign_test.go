@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,10 @@ func arrowText(c arrow.Array, row int) (text string, isRead bool) {
 	switch v := c.(type) {
 	case *array.Timestamp:
 		text = v.Value(row).ToTime(v.DataType().(*arrow.TimestampType).Unit).Format(time.RFC3339Nano)
+	case *array.Date32:
+		text = v.Value(row).ToTime().Format(time.DateOnly)
+	case *array.Boolean:
+		text = strconv.FormatBool(v.Value(row))
 	case *array.Float64:
 		text = strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%f", v.Value(row)), "0"), ".")
 	case *array.Float32:
@@ -253,12 +258,13 @@ func TestForeignColumns(t *testing.T) {
 		Map  map[string]bool `parquet:"map"`
 		Hop  *hop            `parquet:"hop,optional"`
 		Day  int32           `parquet:"day,date"`
+		Is   *bool           `parquet:"is"`
 		ID   [16]byte        `parquet:"id,uuid"`
 		Many []int32         `parquet:"many"`
 		At   time.Time       `parquet:"at,timestamp(millisecond)"`
 		Text string          `parquet:"text"`
 	}
-	content := written(t, []odd{{Text: "x"}})
+	content := written(t, []odd{{Text: "x"}, {Day: 20512, Is: new(true)}, {Day: -1, Is: new(false)}})
 	f, err := OpenForeign(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
@@ -267,15 +273,18 @@ func TestForeignColumns(t *testing.T) {
 	for _, c := range f.Columns() {
 		got = append(got, fmt.Sprint(c.Name, " ", c.Type, " ", c.IsText, " ", c.IsTime))
 	}
-	want := []string{"list list false false", "map map false false", "hop a group false false", "day DATE false false",
+	want := []string{"list list false false", "map map false false", "hop a group false false", "day DATE true false", "is BOOLEAN true false",
 		"id UUID false false", "many repeated INT(32,true) false false",
 		"at TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) false true", "text STRING true false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	lines, err := cellsOf(content)
-	if err != nil || len(lines) != 1 || lines[0] != `at "0001-01-01T00:00:00Z" text "x" ` {
-		t.Errorf("%q, %v", lines, err)
+	const at = `at "0001-01-01T00:00:00Z" `
+	want = []string{`day "1970-01-01" is "" ` + at + `text "x" `, `day "2026-02-28" is "true" ` + at + `text "" `,
+		`day "1969-12-31" is "false" ` + at + `text "" `}
+	if diff := cmp.Diff(want, lines); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }
 

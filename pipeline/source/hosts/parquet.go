@@ -78,8 +78,9 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, asked form, 
 		if !slices.Contains(wanted, i) {
 			continue
 		}
-		if !field.IsText {
-			return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", field.Name, field.Type))
+		isLabel := asked.labels != nil && slices.Contains(asked.labels.at, i)
+		if !field.IsText && !(field.IsTime && isLabel) {
+			return fail(0, fmt.Errorf("column %q is of type %s; it must hold text, numbers or days", field.Name, field.Type))
 		}
 		at[i], columns = len(columns), append(columns, i)
 	}
