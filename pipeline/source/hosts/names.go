@@ -44,6 +44,9 @@ func candidatesOf(given string, schemes []string, bare bool) (out []fetch.Origin
 		}
 	}
 	switch {
+	case strings.ContainsRune(given, '\r'):
+		return nil, "", fmt.Sprintf(`bad_host: %q holds a CR, with which lines end in a part of the list; convert it: `+
+			`tr '\r' '\n'`, given)
 	case err != nil:
 		return nil, "", input.ReasonOf(err)
 	case !fetch.IsAsked(first.Host):

@@ -73,6 +73,7 @@ var oddLists = []struct{ name, column, text, asked, why string }{
 	{name: "a quote that nothing ends", text: "host,note\na.example,\"big\nx y\nb.example,z\nc.example,z\n", asked: "a.example b.example c.example", why: "bad_host"},
 	{name: "a stray quote before the host", text: "note,host\n\"big,a.example\nx,b.example\ny,c.example\n", asked: "b.example c.example", why: "bad_quotes"},
 	{name: "a header twice", text: "url\nhttps://a.example/\nhttps://b.example/\nurl\n", asked: "a.example b.example", why: "not_a_host"},
+	{name: "line ends of two kinds", text: "a.example\nb.example\rc.example\nd.example\n", asked: "a.example d.example", why: `line 2: bad_host: "b.example\rc.example" holds a CR, with which lines end in a part of the list; convert it: tr '\r' '\n'`},
 	// Mistyped schemes.
 	{name: "no colon", text: "https//a.example/\nb.example\n", asked: "b.example", why: "probably means https://a.example/"},
 	{name: "one slash", text: "https:/a.example/x\nb.example\n", asked: "b.example", why: "probably means https://a.example/x"},
