@@ -144,7 +144,7 @@ const (
 // broken reads on where the last field of a line begins with a quote that ends in one of the
 // lines after it: a line break in a field. It returns the whole record, with spaces for the line
 // breaks, and the further lines that it takes. A quote that none of them ends, or only one that
-// is a row by itself, is a stray one.
+// is a row by itself, is a stray one, unless the row that this ends has no host before it.
 func (c *columns) broken(text string, r *bufio.Reader) (record string, lines int64) {
 	if c.comma == 0 || strings.IndexByte(text, '"') < 0 {
 		return text, 0
@@ -154,6 +154,7 @@ func (c *columns) broken(text string, r *bufio.Reader) (record string, lines int
 	}
 	next, _ := r.Peek(mostBrokenText)
 	record = text
+	isBeforeHost := !c.isRow(text)
 	for read := 0; lines < mostBroken; {
 		n := bytes.IndexByte(next[read:], '\n')
 		if n < 0 {
@@ -163,14 +164,15 @@ func (c *columns) broken(text string, r *bufio.Reader) (record string, lines int
 			n = len(next) - read - 1 // the last line of the list
 		}
 		line := strings.TrimRight(string(next[read:read+n+1]), "\r\n")
-		if read += n + 1; c.isRow(line) {
+		read += n + 1
+		_, after, quoted := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), `""`, ""), `"`)
+		if c.isRow(line) && !(quoted && isBeforeHost) {
 			return text, 0
 		}
 		lines++
 		if line = strings.TrimSpace(line); line != "" {
 			record = strings.TrimRight(record, " ") + " " + line
 		}
-		_, after, quoted := strings.Cut(strings.ReplaceAll(line, `""`, ""), `"`)
 		if !quoted {
 			continue
 		}
