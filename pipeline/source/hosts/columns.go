@@ -210,6 +210,7 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 	}
 	c = &columns{comma: comma, host: -1, hostRev: -1, url: -1, rank: -1}
 	numbers, word, path := 0, -1, false // word: perhaps a host without a dot
+	double := -1                        // perhaps a rank, as pandas writes it
 	var hosts []int
 	for i, f := range fields {
 		f = strings.TrimSpace(f)
@@ -217,6 +218,8 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 			numbers++
 			if _, err := strconv.ParseInt(f, 10, 64); err == nil && c.rank < 0 {
 				c.rank = i
+			} else if _, isRank := rankOf(f); isRank && double < 0 {
+				double = i
 			}
 			continue
 		}
@@ -231,6 +234,9 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 		default:
 			word = i
 		}
+	}
+	if c.rank < 0 {
+		c.rank = double
 	}
 	if header := named(fields); header != nil && len(hosts) == 0 {
 		header.comma = comma

@@ -217,16 +217,21 @@ func (out *row) fill(host, hostRev, url, rank string) {
 	if rank == "" {
 		return
 	}
-	whole := strings.TrimRight(rank, "0") // pandas writes 7.0 for 7 in a column with gaps
-	if !strings.HasSuffix(whole, ".") {
-		whole = rank
-	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(whole, "."), 10, 64)
-	if err != nil || n < 1 {
+	if n, ok := rankOf(rank); ok {
+		out.rank = &n
+	} else {
 		out.badRank = true
-		return
 	}
-	out.rank = &n
+}
+
+// rankOf reads a rank, a whole number from 1, which pandas writes as 7.0 in a column with gaps.
+func rankOf(text string) (rank int64, ok bool) {
+	whole := strings.TrimRight(text, "0")
+	if !strings.HasSuffix(whole, ".") {
+		whole = text
+	}
+	rank, err := strconv.ParseInt(strings.TrimSuffix(whole, "."), 10, 64)
+	return rank, err == nil && rank > 0
 }
 
 // apart returns the rows of a row: one for each host that it names.
