@@ -43,9 +43,10 @@ func (n *census) complete(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	ranks, labels := n.rejects.Remarks()
 	r := &Result{
 		Folder: n.run.Folder(), Made: true, Targets: n.source.Targets(), Earlier: n.progress.Snapshot().Earlier - n.earlier,
-		Rejected: n.rejects.Lines(), RejectedFor: n.rejects.Kinds(), UnreadRanks: n.rejects.Remarks(),
+		Rejected: n.rejects.Lines(), RejectedFor: n.rejects.Kinds(), UnreadRanks: ranks, LeftLabels: labels,
 		Skipped: n.rejects.Skipped(), Unmatched: n.source.Unmatched(), Counts: n.totals,
 	}
 	n.progress.enter(SummingUp)

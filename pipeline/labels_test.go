@@ -408,8 +408,11 @@ func TestLabelsOfAList(t *testing.T) {
 	}
 	labels := "sep=;\nDomain;Sector;Country\na.example;news;de\nb.example;shop;\nb.example;news;fr\nb.example;shop;fr\nc.example;gov;it\nnot a host;x;y\nd.example;" + strings.Repeat("x", 201) + ";\n"
 	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}, Labels: writeFile(t, "labels.csv", []byte(labels))})
-	_, err := Run(t.Context(), c, new(Progress))
+	result, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
+	if result.Rejected != 3 || result.RejectedFor["origin_not_in_run"].N != 2 || result.LeftLabels != 2 {
+		t.Errorf("rejected: %v; %d labels not taken, want 2", result.RejectedFor, result.LeftLabels)
+	}
 	var got []string
 	for _, row := range rowsOf[schema.Label](t, c, "labels") {
 		got = append(got, row.Host+" "+row.Label+" "+row.Value)

@@ -66,7 +66,8 @@ type Result struct {
 	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected    int64
 	RejectedFor map[string]input.SkippedKind // see [input.Account.Kinds]; nil for a run of shards
-	UnreadRanks int64                        // lines of rejected.csv that are not rejected
+	UnreadRanks int64                        // of lines that are not rejected
+	LeftLabels  int64                        // labels of such lines that are not taken
 	Skipped     input.Skipped
 	Unmatched   *int64           // see [source.Source.Unmatched]
 	Elapsed     time.Duration    // of this process

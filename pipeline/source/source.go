@@ -230,7 +230,7 @@ func (s *Source) readLists(ctx context.Context, rejects *input.Account) (err err
 		if rejects == nil {
 			return nil
 		}
-		return rejects.Line(line, text, reason, role)
+		return rejects.Label(line, text, reason, role)
 	}
 	if s.config.IsStored() && s.config.Hosts != "" {
 		reject := func(int64, string, string) error { return nil }

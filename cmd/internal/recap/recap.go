@@ -59,6 +59,9 @@ func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	if r.UnreadRanks > 0 {
 		listed = append(listed, words.Count(r.UnreadRanks, "rank")+" unread")
 	}
+	if r.LeftLabels > 0 {
+		listed = append(listed, words.Count(r.LeftLabels, "label")+" not taken")
+	}
 	if listed != nil {
 		text += fmt.Sprintf("; %s: %s", strings.Join(listed, ", "), store.Join(r.Folder, "rejected.csv"))
 	}

@@ -34,7 +34,7 @@ type List struct {
 func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *input.Account,
 	emit func(target.Target) error) (elsewhere, notSampled int64, err error) {
 	g := &grouper{schemes: l.Schemes, shard: l.Shard, sample: l.Sample, reject: rejects.Host, remark: rejects.Remark,
-		other: rejects.Line, emit: emit}
+		other: rejects.Label, emit: emit}
 	if err = l.rows(ctx, sum, g.take); err == nil {
 		err = g.flush()
 	}

@@ -55,7 +55,8 @@ type Account struct {
 	archives map[int]*rejectsFile   // archives that are done and wait for an earlier one
 	next     int                    // archive whose lines come next
 	n        int64                  // rejected lines and records
-	remarks  int64                  // lines that are listed and not rejected
+	ranks    int64                  // that are not read, of lines that are listed and not rejected
+	labels   int64                  // that are not taken, of such lines
 	unlisted int64                  // rejected lines and records that the file lacks
 	first    string                 // the first rejected line, with its reason
 	kinds    map[string]SkippedKind // by the first word of the reason
@@ -126,12 +127,12 @@ func (r *Account) Lines() int64 {
 	return r.n
 }
 
-// Remarks returns the number of lines that rejected.csv lists although they are not
-// rejected: those whose rank is not read.
-func (r *Account) Remarks() int64 {
+// Remarks returns what rejected.csv lists of lines that are not rejected: the ranks that are
+// not read, and the labels that are not taken.
+func (r *Account) Remarks() (ranks, labels int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.remarks
+	return r.ranks, r.labels
 }
 
 // Kinds returns the rejected lines by the first word of their reason.
@@ -172,6 +173,18 @@ func (r *Account) Line(line int64, text, reason, input string) error {
 	return r.reject(r.main, line, text, reason, input)
 }
 
+// Label lists a line of an input one of whose labels is not taken, or rejects one that names
+// no host.
+func (r *Account) Label(line int64, text, reason, input string) error {
+	if !strings.HasPrefix(reason, "label_") {
+		return r.Line(line, text, reason, input)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.labels++
+	return r.list(r.main, line, text, reason, input)
+}
+
 // Sample rejects a URL sample.
 func (r *Account) Sample(line int64, url, reason string) error {
 	return r.reject(r.main, line, url, reason, "urls")
@@ -205,8 +218,20 @@ func (r *Account) reject(f *rejectsFile, line int64, text, reason, input string)
 func (r *Account) Remark(line int64, text, reason string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.remarks++
+	r.ranks++
 	return r.list(r.main, line, text, reason, "hosts")
+}
+
+// Ranks lists the first line of an input whose rank is not read, and counts all of them.
+func (r *Account) Ranks(n, line int64, text, input string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ranks += n
+	reason := "bad_rank: not a whole number from 1; its host has none"
+	if n > 1 {
+		reason = fmt.Sprintf("bad_rank: not a whole number from 1, the first of %d such; their hosts have none", n)
+	}
+	return r.list(r.main, line, text, reason, input)
 }
 
 func (r *Account) list(f *rejectsFile, line int64, text, reason, input string) error {
