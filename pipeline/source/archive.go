@@ -284,7 +284,7 @@ func (s *Source) wanted(o fetch.Origin, skipped input.Skipped) (_ target.Target,
 		return target.Target{}, false
 	}
 	t := target.Target{Candidates: []fetch.Origin{o}}
-	if rank, ok := s.ranks.Of(o.Host); ok {
+	if rank, ok := s.ranks.Of(o); ok {
 		t.Rank = &rank
 	}
 	return t, true

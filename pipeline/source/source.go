@@ -248,6 +248,15 @@ func (s *Source) readLists(ctx context.Context, rejects *input.Account) (err err
 			s.ranks = s.filter.Ranks
 		}
 	}
+	if rejects != nil {
+		role := "ranks"
+		if s.config.Ranks == "" {
+			role = "hosts"
+		}
+		if err := s.ranks.Remark(rejects, role); err != nil {
+			return err
+		}
+	}
 	return s.readLabels(ctx, line)
 }
 

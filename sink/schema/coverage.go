@@ -10,7 +10,8 @@ type SitemapFile struct {
 	Seq int64 `parquet:"seq"`
 	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
 	Host string `parquet:"host,dict"`
-	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	// Rank of the host as the input or `--ranks` gives it: `www.example.com` has that of `example.com`,
+	// and the reverse, where `--ranks` has only the other. Null if it gives none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
 	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
 	// `https://news.example`.
@@ -78,7 +79,8 @@ type Coverage struct {
 	Seq int64 `parquet:"seq"`
 	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
 	Host string `parquet:"host,dict"`
-	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	// Rank of the host as the input or `--ranks` gives it: `www.example.com` has that of `example.com`,
+	// and the reverse, where `--ranks` has only the other. Null if it gives none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
 	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
 	// `https://news.example`.

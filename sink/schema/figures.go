@@ -79,7 +79,8 @@ type Example struct {
 	Key string `parquet:"key,dict"`
 	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
 	Host string `parquet:"host,dict"`
-	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	// Rank of the host as the input or `--ranks` gives it: `www.example.com` has that of `example.com`,
+	// and the reverse, where `--ranks` has only the other. Null if it gives none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
 	// Line of the file. Null if it is about no line. Example: `12`.
 	Line *int32 `parquet:"line"`

@@ -112,7 +112,9 @@ func New() *Flags {
 		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, with its labels "+
 			"and the pages that its hosts list, but without documents of --documents; "+
 			"a bare ID, latest or previous is a run of --out")
-	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
+	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and")+
+		"; an origin that it lists has its own rank, and a host with www. that of the host without, or the reverse, "+
+		"if it lists only the other")
 	s.Float64Var(&in.Sample, "sample", 1,
 		"take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and "+
 			"every crawl")

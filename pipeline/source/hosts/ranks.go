@@ -13,34 +13,97 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/input"
 )
 
-// Ranks maps hosts to Ranks, for sources without Ranks. A host that is not found is
+// Ranks are those of hosts and origins, for sources without ranks. A host that is not found is
 // looked up without or with "www.": lists name sites, archives name the hosts that
 // answered for them.
-type Ranks struct{ hosts hashMap[int64] }
+type Ranks struct {
+	of                hashMap[int64] // by names, see [nameOf]
+	hasOrigin, hasAny bool           // names that are origins, and names with a port or a scheme
 
-func (r *Ranks) Of(host string) (int64, bool) {
-	if rank, ok := r.hosts.get(host); ok {
-		return rank, true
-	}
-	other, ok := strings.CutPrefix(host, "www.")
-	if !ok {
-		other = "www." + host
-	}
-	return r.hosts.get(other)
+	unread int64 // rows whose rank is not read
+	first  row   // the first of these
 }
 
-// Len returns the number of hosts.
-func (r *Ranks) Len() int { return r.hosts.used }
+// Of returns the rank of an origin: its own, else that of its host, else that of the host's
+// origin on the port of https or http.
+func (r *Ranks) Of(o fetch.Origin) (int64, bool) {
+	if rank, ok := r.find(o); ok {
+		return rank, true
+	}
+	other, ok := strings.CutPrefix(o.Host, "www.")
+	if !ok {
+		other = "www." + o.Host
+	}
+	o.Host = other
+	return r.find(o)
+}
+
+func (r *Ranks) find(o fetch.Origin) (rank int64, ok bool) {
+	if r.hasAny { // most lists have hosts alone
+		if rank, ok = r.of.get(o.String()); ok {
+			return rank, ok
+		}
+		if rank, ok = r.of.get(authority(o)); ok {
+			return rank, ok
+		}
+	}
+	if rank, ok = r.of.get(o.Host); ok || !r.hasOrigin {
+		return rank, ok
+	}
+	if rank, ok = r.of.get("https://" + o.Host); ok {
+		return rank, ok
+	}
+	return r.of.get("http://" + o.Host)
+}
+
+// put gives the rank of a row to what it names, unless that has one.
+func (r *Ranks) put(from *row, o fetch.Origin) {
+	if from.badRank {
+		if r.unread++; r.unread == 1 {
+			r.first = row{line: from.line, text: strings.Clone(from.text)}
+		}
+	}
+	if from.rank == nil {
+		return
+	}
+	name := nameOf(from.given(), o)
+	r.hasAny = r.hasAny || name != o.Host
+	r.hasOrigin = r.hasOrigin || strings.Contains(name, "://")
+	r.of.put(name, *from.rank)
+}
+
+// Len returns the number of names.
+func (r *Ranks) Len() int { return r.of.used }
+
+// Remark records the rows of an input whose ranks are not read.
+func (r *Ranks) Remark(rejects *input.Account, role string) error {
+	if r.unread == 0 {
+		return nil
+	}
+	return rejects.Ranks(r.unread, r.first.line, r.first.text, role)
+}
+
+// nameOf returns what a row names: a host for all its origins, a host with a port for both
+// schemes at that port, or an origin.
+func nameOf(given string, o fetch.Origin) string {
+	switch {
+	case strings.Contains(given, "://"):
+		return o.String()
+	case o.Port != 80:
+		return authority(o)
+	}
+	return o.Host
+}
 
 // ReadRanks reads the file of --ranks, in any form of a hosts list. The first rank
-// of a host counts.
+// of a name counts.
 func ReadRanks(ctx context.Context, path string) (out Ranks, err error) {
 	err = readHosts(ctx, path, "", io.Discard, func(r row) error {
-		if r.err != "" || r.rank == nil || r.host == "" {
+		if r.err != "" {
 			return nil
 		}
-		if o, _, err := fetch.Parse(r.host, "http"); err == nil {
-			out.hosts.put(o.Host, *r.rank)
+		if o, _, err := fetch.Parse(r.given(), "http"); err == nil {
+			out.put(&r, o)
 		}
 		return nil
 	})
@@ -49,9 +112,7 @@ func ReadRanks(ctx context.Context, path string) (out Ranks, err error) {
 
 // Filter holds the hosts and origins of --hosts beside a stored source.
 type Filter struct {
-	// named has hosts for all their origins, hosts with a port for both schemes at
-	// that port, and origins.
-	named hashSet
+	named hashSet         // see [nameOf]
 	met   []atomic.Uint32 // a bit for each slot of named: an answer of it was read
 	Ranks Ranks           // that the list gives
 	hosts []string        // of all names, nil if there are more than mostHosts
@@ -126,20 +187,11 @@ func ReadFilter(ctx context.Context, l List, sum io.Writer, reject func(line int
 		if why != "" {
 			return reject(r.line, r.text, why)
 		}
-		if r.rank != nil {
-			f.Ranks.hosts.put(o.Host, *r.rank)
-		}
+		f.Ranks.put(&r, o)
 		if len(f.hosts) <= mostHosts {
 			f.hosts = append(f.hosts, o.Host)
 		}
-		switch {
-		case strings.Contains(given, "://"):
-			f.named.add(o.String())
-		case o.Port != 80:
-			f.named.add(authority(o))
-		default:
-			f.named.add(o.Host)
-		}
+		f.named.add(nameOf(given, o))
 		return nil
 	})
 	if len(f.hosts) > mostHosts {

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 func TestRanksOfRows(t *testing.T) {
@@ -39,9 +41,63 @@ func TestRanksAreOfSites(t *testing.T) {
 		"bare.example": 1, "www.bare.example": 1, "named.example": 2, "www.named.example": 2, "both.example": 3, "www.both.example": 4,
 		"www.www.named.example": 2, "other.example": 0, "www.other.example": 0, "a.bare.example": 0,
 	} {
-		if rank, ok := ranks.Of(host); rank != want || ok != (want > 0) {
+		if rank, ok := ranks.Of(parsed(t, "http://"+host)); rank != want || ok != (want > 0) {
 			t.Errorf("%s has rank %d, %v; want %d", host, rank, ok, want)
 		}
+	}
+}
+
+// A host has the rank for all its origins but those that have one of their own, in either order.
+// An origin without a rank has that of its host's front page.
+func TestRanksOfOrigins(t *testing.T) {
+	const list = "32625,http://both.example:8080\n17491,both.example\n50000,http://two.example\n1000,https://two.example\n" +
+		"5,https://one.example/page\n6,port.example:8080\n7,https://www.site.example\n8,ftp://files.example\n9,http://plain.example\n10,https://two.example\n"
+	ranks, err := ReadRanks(t.Context(), writeFile(t, "ranks", []byte(list)))
+	must(t, err)
+	for origin, want := range map[string]int64{
+		"http://both.example:8080": 32625, "https://both.example": 17491, "https://both.example:8080": 17491, "http://www.both.example": 17491,
+		"http://www.both.example:8080": 32625, "http://two.example": 50000, "https://two.example": 1000, "https://two.example:8443": 1000,
+		"http://one.example": 5, "https://www.one.example": 5, "https://port.example:8080": 6, "http://port.example:8080": 6, "https://port.example": 0,
+		"http://site.example": 7, "ftp://files.example": 8, "https://files.example": 0, "https://plain.example:8443": 9,
+	} {
+		if rank, ok := ranks.Of(parsed(t, origin)); rank != want || ok != (want > 0) {
+			t.Errorf("%s has rank %d, %v; want %d", origin, rank, ok, want)
+		}
+	}
+	f, err := ReadFilter(t.Context(), List{Path: writeFile(t, "hosts", []byte(list))}, io.Discard, nil)
+	must(t, err)
+	if rank, _ := f.Ranks.Of(parsed(t, "http://two.example")); rank != 50000 {
+		t.Errorf("a filter gives rank %d", rank)
+	}
+}
+
+// A rank that is not read is no silent one: the first line says how many there are.
+func TestUnreadRanks(t *testing.T) {
+	for text, want := range map[string]string{
+		"rank,host\n1,a.example\nx,b.example\n2.0,c.example\n1e3,d.example\n,e.example\n": "3,\"x,b.example\",\"bad_rank: not a whole number from 1, the first of 2 such; their hosts have none\",ranks\n",
+		"1,a.example\n0,b.example\n": "2,\"0,b.example\",bad_rank: not a whole number from 1; its host has none,ranks\n",
+		"1,a.example\n":              "",
+	} {
+		ranks, err := ReadRanks(t.Context(), writeFile(t, "ranks", []byte(text)))
+		must(t, err)
+		in, err := store.CreateFolder(t.TempDir())
+		must(t, err)
+		file, err := in.Create("rejected.csv")
+		must(t, err)
+		rejects := input.NewAccount(file, nil, nil)
+		must(t, ranks.Remark(rejects, "ranks"))
+		_, err = rejects.Finish()
+		must(t, err)
+		must(t, file.Publish())
+		got, err := in.Read("rejected.csv", 1<<20)
+		must(t, err)
+		if diff := cmp.Diff("line,text,reason,input\n"+want, string(got)); diff != "" {
+			t.Error(diff)
+		}
+		if n, _ := rejects.Remarks(); (n == 0) != (want == "") || rejects.Lines() != 0 {
+			t.Errorf("%d ranks unread, %d lines rejected", n, rejects.Lines())
+		}
+		must(t, in.Close())
 	}
 }
 
@@ -123,7 +179,7 @@ func TestRanksAreSmall_NoRace(t *testing.T) {
 	for host, want := range map[string]int64{
 		"host-of-some-length-7.example": 8, "www.host-of-some-length-149999.example": 150_000, "other.example": 0,
 	} {
-		if got, ok := r.Of(host); got != want || ok != (want > 0) {
+		if got, ok := r.Of(parsed(t, host)); got != want || ok != (want > 0) {
 			t.Errorf("%s has rank %d, want %d", host, got, want)
 		}
 	}
