@@ -103,8 +103,8 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 		}
 	}
 	if doubtful != nil && !reached {
-		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable",
-			outage.ErrNeverReached, doubtful)
+		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable, or "+
+			"http:// before a host without https", outage.ErrNeverReached, doubtful)
 	}
 	return captures, nil
 }

@@ -52,7 +52,14 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				schema.TextString(p.First))}
 	default:
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
-		row("rejected", words.Count(p.Rejected, "line")+" of the list")
+		rejected := words.Count(p.Rejected, "line") + " of the list"
+		if p.Rejected > 0 {
+			rejected += ", the first " + schema.TextString(p.First)
+		}
+		row("rejected", rejected)
+		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one "+
+			"address, %d to one domain",
+			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		for _, plan := range c.Fetch.Further {
 			if most := int64(plan.Most); most > 0 && plan.Name != "" { // documents have a row of their own
 				row(plan.Name, fmt.Sprintf("up to %d of each host that answers, one at a time, each with the robots.txt of its "+
@@ -60,9 +67,6 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 					words.Number(most*p.Hosts)))
 			}
 		}
-		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one "+
-			"address, %d to one domain",
-			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		if c.Fetch.FrontPage {
 			row("front page", fmt.Sprintf("1 request more of each host whose robots.txt allows it: %s in all if all do; "+
 				"redirects not counted", words.Number(p.Hosts)))
