@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
@@ -322,5 +323,28 @@ func TestParquetOfTooManyRows_NoRace(t *testing.T) {
 	in, err := Inspect(t.Context(), write(func(i int) string { return fmt.Sprintf("%07d.example", i) }))
 	if err != nil || in.Rows != 200_000 {
 		t.Errorf("200,000 hosts: %d rows, %v", in.Rows, err)
+	}
+}
+
+// Labels of Parquet may be days, times and answers, as those of CSV.
+func TestLabelsOfParquet(t *testing.T) {
+	type labelRow struct {
+		Host string    `parquet:"host"`
+		Day  int32     `parquet:"day,date"`
+		Is   bool      `parquet:"is"`
+		At   time.Time `parquet:"at,timestamp(millisecond)"`
+	}
+	path := filepath.Join(t.TempDir(), "labels.parquet")
+	must(t, parquet.WriteFile(path, []labelRow{{"a.example", 20512, true, time.Unix(1e9, 0)}}))
+	var l Labels
+	_, err := l.Read(t.Context(), LabelFile{Path: path, Wanted: []string{AllLabels}}, nil)
+	must(t, err)
+	must(t, l.Settle())
+	var got []string
+	for _, label := range l.Of("a.example") {
+		got = append(got, label.Name+" "+label.Value)
+	}
+	if diff := cmp.Diff([]string{"day 2026-02-28", "is true", "at 2001-09-09T01:46:40Z"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
