@@ -85,7 +85,8 @@ func TestAWSBatch(t *testing.T) {
 		}
 	}
 	c, rules := job.ContainerProperties, job.RetryStrategy.EvaluateOnExit
-	if n := len(rules); n == 0 || n > 5 || rules[n-1] != struct{ OnStatusReason, OnReason, OnExitCode, Action string }{OnReason: "*", Action: "EXIT"} {
+	if n := len(rules); n == 0 || n > 5 || rules[n-1] != struct{ OnStatusReason, OnReason, OnExitCode, Action string }{
+		OnReason: "*", Action: "EXIT"} {
 		t.Errorf("%d conditions, or the last is not EXIT for all: %+v", n, rules)
 	}
 	if n := job.RetryStrategy.Attempts; n < 2 || n > 10 {
@@ -143,7 +144,8 @@ func TestGoogleBatch(t *testing.T) {
 	decodeStrictly(t, "google-batch.json", &job)
 	group := job.TaskGroups[0]
 	task := group.TaskSpec
-	if len(task.LifecyclePolicies) != 1 || task.LifecyclePolicies[0].Action != "FAIL_TASK" || task.MaxRetryCount < 1 || task.MaxRetryCount > 10 {
+	if len(task.LifecyclePolicies) != 1 || task.LifecyclePolicies[0].Action != "FAIL_TASK" || task.MaxRetryCount < 1 ||
+		task.MaxRetryCount > 10 {
 		t.Fatalf("%d retries, %+v", task.MaxRetryCount, task.LifecyclePolicies)
 	}
 	for code, again := range retried {
@@ -153,13 +155,16 @@ func TestGoogleBatch(t *testing.T) {
 	}
 	for i, r := range task.Runnables {
 		c := r.Container
-		if name := []string{"plan", "run"}[i]; c.Commands[0] != name || valueOf(c.Commands, "--out") != task.Volumes[0].MountPath || !strings.Contains(c.Options, "--user 65532:65532 --read-only") {
+		if name := []string{"plan", "run"}[i]; c.Commands[0] != name ||
+			valueOf(c.Commands, "--out") != task.Volumes[0].MountPath || !strings.Contains(c.Options,
+			"--user 65532:65532 --read-only") {
 			t.Errorf("runnable %d is %+v, want %s", i, r, name)
 		}
 	}
 	plan, run := task.Runnables[0].Container, task.Runnables[1].Container
 	for flag, want := range map[string]string{
-		"--shards": strconv.Itoa(group.TaskCount), "--parallelism": strconv.Itoa(group.Parallelism), "--run": valueOf(run.Commands, "--run"),
+		"--shards": strconv.Itoa(group.TaskCount), "--parallelism": strconv.Itoa(group.Parallelism),
+		"--run": valueOf(run.Commands, "--run"),
 	} {
 		if got := valueOf(plan.Commands, flag); got != want {
 			t.Errorf("plan %s %q, want %q", flag, got, want)

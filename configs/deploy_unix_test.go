@@ -19,8 +19,9 @@ import (
 func TestSlurmTask(t *testing.T) {
 	bin := t.TempDir()
 	for name, text := range map[string]string{
-		"robocensus": "#!/bin/sh\necho robocensus \"$@\"\n[ \"$CODE\" = wait ] || exit \"$CODE\"\ntrap 'sleep 0.1; exit 75' TERM\necho waits >\"$READY\"\nfor i in $(seq 2000); do sleep 0.01; done\n",
-		"scontrol":   "#!/bin/sh\necho scontrol \"$@\"\n",
+		"robocensus": "#!/bin/sh\necho robocensus \"$@\"\n[ \"$CODE\" = wait ] || exit \"$CODE\"\n" +
+			"trap 'sleep 0.1; exit 75' TERM\necho waits >\"$READY\"\nfor i in $(seq 2000); do sleep 0.01; done\n",
+		"scontrol": "#!/bin/sh\necho scontrol \"$@\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o777); err != nil {
 			t.Fatal(err)
@@ -51,7 +52,8 @@ func TestSlurmTask(t *testing.T) {
 			task := exec.Command("bash", "deploy/slurm/robocensus.sbatch", "--memory", "2G")
 			task.Stdout, task.Stderr = &out, &out
 			task.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "OUT=out", "RUN=r", "OFFSET=1000",
-				"SLURM_ARRAY_JOB_ID=100", "SLURM_JOB_ID=100", "SLURM_ARRAY_TASK_ID=7", "SLURM_RESTART_COUNT="+c.restarts, "CODE="+c.code, "READY="+ready)
+				"SLURM_ARRAY_JOB_ID=100", "SLURM_JOB_ID=100", "SLURM_ARRAY_TASK_ID=7", "SLURM_RESTART_COUNT="+c.restarts, "CODE="+
+					c.code, "READY="+ready)
 			task.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			if err := task.Start(); err != nil {
 				t.Fatal(err)

@@ -30,7 +30,8 @@ func TestMakeTestLeavesNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/robocensus/robocensus"
-	var with, only, rest, modules []string // packages under the detector, those of the tests that it leaves out, all others; folders
+	// packages under the detector, those of the tests that it leaves out, all others; folders
+	var with, only, rest, modules []string
 	for line := range strings.Lines(string(text)) {
 		folder, _, nested := strings.Cut(strings.TrimPrefix(line, "cd "), " && ")
 		packages := regexp.MustCompile(`(?: \.| github\.com)/\S+`).FindAllString(line, -1)

@@ -54,7 +54,8 @@ func units(t *testing.T) string {
 
 func TestSystemdUnits(t *testing.T) {
 	// systemd-analyze reports unknown settings but exits with 0.
-	if text := run(t, units(t), "systemd-analyze", "verify", "--man=no", "./robocensus.service", "./robocensus-failed.service", "./robocensus.timer"); text != "" {
+	if text := run(t, units(t), "systemd-analyze", "verify", "--man=no", "./robocensus.service",
+		"./robocensus-failed.service", "./robocensus.timer"); text != "" {
 		t.Error(text)
 	}
 }
@@ -62,7 +63,8 @@ func TestSystemdUnits(t *testing.T) {
 // The exposure level is 10 for a service without restrictions; this one had 1.2 when
 // the test was written.
 func TestSystemdServiceIsRestricted(t *testing.T) {
-	run(t, units(t), "systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", "./robocensus.service")
+	run(t, units(t), "systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager",
+		"./robocensus.service")
 }
 
 func TestScripts(t *testing.T) {
@@ -73,12 +75,14 @@ func TestScripts(t *testing.T) {
 
 // Debian's crontab -n checks a user's crontab, whose lines have no user field.
 func TestCrontab(t *testing.T) {
-	table := regexp.MustCompile(`(?m)^((?:\S+ ){5}|@reboot +)robocensus cd `).ReplaceAllString(read(t, "robocensus.cron"), "${1}cd ")
+	table := regexp.MustCompile(`(?m)^((?:\S+ ){5}|@reboot +)robocensus cd `).ReplaceAllString(read(t, "robocensus.cron"),
+		"${1}cd ")
 	if strings.Contains(table, "robocensus cd ") || strings.Contains(table, "%") {
 		t.Errorf("cron reads these lines otherwise:\n%s", table)
 	}
 	path := filepath.Join(t.TempDir(), "crontab")
-	if text, err := exec.Command("crontab", "-n", os.DevNull).CombinedOutput(); err == nil || !strings.Contains(string(text), "regular file") {
+	if text, err := exec.Command("crontab", "-n", os.DevNull).CombinedOutput(); err == nil ||
+		!strings.Contains(string(text), "regular file") {
 		t.Skipf("no crontab is installed that checks files: %v %s", err, text)
 	}
 	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {

@@ -19,7 +19,8 @@ func TestFactsOfAMemory(t *testing.T) {
 	limited := answer.Facts{Hops: []answer.Hop{{URL: "a", Status: 429}}}.Kind()
 	before := answer.Memory{}.After(good, at(1)).After(limited, at(2))
 	after := before.After(down, at(3))
-	want := &answer.Memory{First: micro(1), Seen: []answer.Seen{{Kind: good, Next: micro(2)}, {Kind: limited, Next: micro(3)}, {Kind: down}}, HasCopy: true}
+	want := &answer.Memory{First: micro(1), Seen: []answer.Seen{{Kind: good, Next: micro(2)},
+		{Kind: limited, Next: micro(3)}, {Kind: down}}, HasCopy: true}
 	for name, m := range map[string]answer.Memory{"before": before, "after": after} {
 		c.Memory = &m
 		f := c.Facts()

@@ -12,7 +12,8 @@ func TestIdentitiesAreValidated(t *testing.T) {
 		want     string // of the error, "" for none
 	}{
 		{Identity{Name: "gptbot", UserAgent: "GPTBot/1.3"}, ""},
-		{Identity{Name: "gptbot", UserAgent: "GPTBot/1.3", Headers: []Header{{"From", "a@b.example"}, {"Accept-Language", "en"}}}, ""},
+		{Identity{Name: "gptbot", UserAgent: "GPTBot/1.3", Headers: []Header{{"From", "a@b.example"},
+			{"Accept-Language", "en"}}}, ""},
 		{Identity{UserAgent: "x"}, "needs a name"},
 		{Identity{Name: "a b", UserAgent: "x"}, "letters, digits"},
 		{Identity{Name: strings.Repeat("a", 65), UserAgent: "x"}, "at most 64"},

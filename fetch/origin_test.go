@@ -94,7 +94,8 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, given := range []string{
 		"", "not a host!", "http://", "http:///path", "http://user:secret@example.com/", "user@example.com",
-		"example.com:0", "example.com:65536", "example.com:http", "exa mple.com", "a..b", ".example.com", "a...", "a..", "..", "m\xfcnchen.test", "m\ufffdnchen.test", "mailto:x@y", "x@y", "[::1]x", "[::1",
+		"example.com:0", "example.com:65536", "example.com:http", "exa mple.com", "a..b", ".example.com", "a...", "a..",
+		"..", "m\xfcnchen.test", "m\ufffdnchen.test", "mailto:x@y", "x@y", "[::1]x", "[::1",
 		"1.2.3", "256.1.1.1", "0x7f.1", "http://[::1", "[::1%eth0]", "fe80::1%eth0", "example.com\x00", "exa\x1bmple.com",
 		"<script>.example", string(make([]byte, 300)), "xn--a.example", "💩💩%.example",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.example",
@@ -104,7 +105,8 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": `"…@a.test" holds credentials`, "u:p@a.test/x": `"…@a.test" is not a host`, "https://a@u:p@a.test?q": `"…@a.test" holds`,
+		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": `"…@a.test" holds credentials`,
+		"u:p@a.test/x": `"…@a.test" is not a host`, "https://a@u:p@a.test?q": `"…@a.test" holds`,
 		"http://[::1/x": `"[::1" is not an IPv6 address`,
 		"a...":          "empty label", "m\xfcnchen.test": "not UTF-8",
 	} {
@@ -112,7 +114,8 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want that it %s", given, err, want)
 		}
 	}
-	for _, given := range []string{"mailto:x@y", "javascript:alert(1)", "gopher://example.com/", "file:///etc/passwd", "ftps://example.com"} {
+	for _, given := range []string{"mailto:x@y", "javascript:alert(1)", "gopher://example.com/", "file:///etc/passwd",
+		"ftps://example.com"} {
 		if _, _, err := Parse(given, "https"); !errors.Is(err, ErrScheme) {
 			t.Errorf("%q: %v, want an error about its scheme", given, err)
 		}
@@ -120,7 +123,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"example.com", "http://[::1]:80/x?y#z", "www.müller.eu:8080", "a@b", "xn--mller-kva.eu", "1.2.3.4"} {
+	for _, s := range []string{"example.com", "http://[::1]:80/x?y#z", "www.müller.eu:8080", "a@b", "xn--mller-kva.eu",
+		"1.2.3.4"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -13,9 +13,11 @@ func TestPartialIsWhole(t *testing.T) {
 		"bytes 0-9/10": "", "BYTES 0-9/10": "", " bytes  0-9 / 10 ": "", "bytes 0-0/1": "",
 		"bytes 0-8/10": "ends at byte 8", "bytes 0-10/10": "ends at byte 10", "bytes 0-7/10": "ends at byte 7",
 		"bytes 1-9/10": "begins at byte 1", "bytes 0-9/*": "ends at byte 9", "bytes 0-9/": "ends at byte 9",
-		"": "without Content-Range", "bytes */10": "impossible", "lines 0-9/10": "impossible", "bytes 0-9": "impossible", "bytes -9/10": "impossible",
+		"": "without Content-Range", "bytes */10": "impossible", "lines 0-9/10": "impossible", "bytes 0-9": "impossible",
+		"bytes -9/10": "impossible",
 	} {
-		if got := func() string { _, err := Partial(value, false); return fmt.Sprint(err) }(); want == "" && got != "<nil>" || !strings.Contains(got, want) {
+		if got := func() string { _, err := Partial(value, false); return fmt.Sprint(err) }(); want == "" &&
+			got != "<nil>" || !strings.Contains(got, want) {
 			t.Errorf("%q: %s, want %q", value, got, want)
 		}
 	}

@@ -61,11 +61,14 @@ func TestOnlyItsOwnTokenNamesAnAgent_NoRace(t *testing.T) {
 			lines = append(lines, a.ValueStr(i))
 		}
 	})
-	hosts, agents, profiles := texts(t, c, "policies", "host"), texts(t, c, "policies", "agent"), texts(t, c, "policies", "profile")
-	origins, groups, matches := texts(t, c, "policies", "origin"), texts(t, c, "policies", "group_agent"), texts(t, c, "policies", "match")
+	hosts, agents, profiles := texts(t, c, "policies", "host"), texts(t, c, "policies", "agent"),
+		texts(t, c, "policies", "profile")
+	origins, groups, matches := texts(t, c, "policies", "origin"), texts(t, c, "policies", "group_agent"),
+		texts(t, c, "policies", "match")
 	got := make(map[string]string)
 	for i, agent := range agents {
-		got[hosts[i]+" "+profiles[i]+" "+agent] = fmt.Sprint(origins[i], " ", matches[i], " ", groups[i], " ", lines[i], " ", explicit[i])
+		got[hosts[i]+" "+profiles[i]+" "+agent] = fmt.Sprint(origins[i], " ", matches[i], " ", groups[i], " ", lines[i], " ",
+			explicit[i])
 	}
 	for row, want := range map[string]string{
 		"a.example google Googlebot":             "http://a.example own Googlebot 2 true",
@@ -146,7 +149,8 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 			}, list(pieceTargets*2))
 			c.Tables = []string{"fetches", "agents"}
 			c.Evaluate.Agents = append(c.Evaluate.Agents, schema.Agent{
-				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: new("X"), Category: "search",
+				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: new("X"),
+				Category:  "search",
 				UserAgent: new("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
 			})
 			ctx, cancel := context.WithCancel(context.Background())
@@ -189,7 +193,8 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 					}
 				})
 			}
-			want := map[string][]string{"tokens": {`["GPTBot"]`, `["Googlebot"]`, `["X-Images","XI"]`}, "falls_back_to": {`[]`, `[]`, `["X"]`}}
+			want := map[string][]string{"tokens": {`["GPTBot"]`, `["Googlebot"]`, `["X-Images","XI"]`}, "falls_back_to": {
+				`[]`, `[]`, `["X"]`}}
 			if diff := cmp.Diff(want, lists); diff != "" {
 				t.Errorf("lists (-want +got):\n%s", diff)
 			}
@@ -205,11 +210,13 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 // a group are written together.
 func TestAgentsOfAListAndEachAlone_NoRace(t *testing.T) {
 	files := map[string]string{
-		"one.example":   "user-agent: *\ndisallow: /p\n",
-		"none.example":  "# nothing\n",
-		"most.example":  "user-agent: b\nuser-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: f\ndisallow: /\nuser-agent: *\nallow: /\n",
-		"delay.example": "user-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: g\ncrawl-delay: 2\nuser-agent: *\ncrawl-delay: 3\n",
-		"two.example":   "user-agent: d\ndisallow: /p\nuser-agent: e\ndisallow: /p\nuser-agent: *\ndisallow: /p\n",
+		"one.example":  "user-agent: *\ndisallow: /p\n",
+		"none.example": "# nothing\n",
+		"most.example": "user-agent: b\nuser-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: f\ndisallow: /\n" +
+			"user-agent: *\nallow: /\n",
+		"delay.example": "user-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: g\ncrawl-delay: 2\nuser-agent: *\n" +
+			"crawl-delay: 3\n",
+		"two.example": "user-agent: d\ndisallow: /p\nuser-agent: e\ndisallow: /p\nuser-agent: *\ndisallow: /p\n",
 	}
 	dir := t.TempDir()
 	for host, text := range files {
@@ -231,7 +238,8 @@ func TestAgentsOfAListAndEachAlone_NoRace(t *testing.T) {
 	var agents []schema.Agent
 	for i := range 12 {
 		name := string(rune('a' + i))
-		agents = append(agents, schema.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
+		agents = append(agents, schema.Agent{Name: name, Tokens: []string{name}, Category: []string{"search",
+			"training"}[i/7]})
 		p, v := rows(agents[i:])
 		for _, row := range p {
 			policies[key{row.Seq, row.Profile, row.Agent, ""}] = row

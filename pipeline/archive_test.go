@@ -25,7 +25,8 @@ import (
 func TestTheFilterLetsNothingPass(t *testing.T) {
 	for source, change := range map[string]func(c *Config){
 		"warc": func(c *Config) {
-			c.Source.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
+			c.Source.WARC = []string{
+				writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
 		},
 		"bodies": func(c *Config) {
 			c.Source.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
@@ -36,7 +37,8 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			change(&c)
 			_, err := Run(t.Context(), c, new(Progress))
 			var input *userfile.Error
-			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
+			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(),
+				"names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}
 			if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +53,8 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 func TestHostsWithoutACaptureAreCounted_NoRace(t *testing.T) {
 	c := newConfig(t, nil, "one.example\ntwo.example\nthree.example\n")
 	for _, host := range []string{"one.example", "two.example"} {
-		c.Source.WARC = append(c.Source.WARC, writeFile(t, host, []byte(warcResponse(host, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n"))))
+		c.Source.WARC = append(c.Source.WARC,
+			writeFile(t, host, []byte(warcResponse(host, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n"))))
 	}
 	result, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
@@ -81,7 +84,9 @@ func TestWARCDamageIsCounted_NoRace(t *testing.T) {
 		places      = maxRejected + 10
 	)
 	c := newConfig(t, nil, "")
-	c.Source = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+strings.Repeat("WARC/1.0\n\n\n", places)))}}
+	c.Source = source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+
+			strings.Repeat("WARC/1.0\n\n\n", places)))}}
 	result, err := Run(t.Context(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +100,8 @@ func TestWARCDamageIsCounted_NoRace(t *testing.T) {
 	}
 	// Two URL samples of the configuration belong to other origins.
 	if listed != maxRejected || result.Rejected != places+2 || !strings.HasPrefix(last, "not_listed") {
-		t.Errorf("%d damaged places are listed, %d counted, last of all %q; want %d and %d", listed, result.Rejected, last, maxRejected, places+2)
+		t.Errorf("%d damaged places are listed, %d counted, last of all %q; want %d and %d", listed, result.Rejected, last,
+			maxRejected, places+2)
 	}
 }
 
@@ -124,7 +130,8 @@ func TestPayloadDigest(t *testing.T) {
 		{"sha1:" + hex.EncodeToString(sum1[:]), "", body[1:], true},
 		{"sha-256:" + hex.EncodeToString(sum256[:]), "", "", true},
 		{"sha1:" + digestOf([]byte(body)), "X-Crawler-Content-Encoding: gzip\r\n", body + "#", true},
-		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // the digest may be of either form
+		// the digest may be of either form
+		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false},
 		{"sha1:" + digestOf([]byte(body)), "Content-Encoding: gzip\r\n", gzippedBody, false},
 		{"sha1:ABC", "", body, false},
 		{"xxh3:0123456789abcdef", "", body, false},
@@ -140,7 +147,8 @@ func TestPayloadDigest(t *testing.T) {
 		}
 		archive.WriteString(warcRecord(fields, "HTTP/1.1 200 OK\r\n"+row.header+"\r\n"+row.body))
 	}
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
 	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,8 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	}
 	stale := func(body string) fetch.Capture {
 		good, down := whole(body), fetch.Capture{Hops: []answer.Hop{{Status: http.StatusServiceUnavailable}}}
-		memory := answer.Memory{}.After(good.Facts().Kind(), now.AddDate(0, 0, -50)).After(down.Facts().Kind(), now.AddDate(0, 0, -40))
+		memory := answer.Memory{}.After(good.Facts().Kind(), now.AddDate(0, 0, -50)).After(down.Facts().Kind(),
+			now.AddDate(0, 0, -40))
 		down.Memory, down.Copy = &memory, &fetch.WholeCopy{Fetched: now.AddDate(0, 0, -50), Body: []byte(body)}
 		return down
 	}
@@ -57,7 +58,8 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	}
 	must(t, n.pressure.enter(t.Context()))
 	n.pressure.most = 3 * 1000 // two bodies, with their headers
-	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])), add("d.example", stale(want[3]))}
+	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])),
+		add("d.example", stale(want[3]))}
 	for i, j := range jobs {
 		must(t, n.account(j))
 		held := len(j.Capture.Body)
@@ -78,7 +80,8 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	close(n.ready)
 	must(t, n.evaluate(t.Context()))
 	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.complete != 0 {
-		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d pieces open, %d full", g.bodies, g.input, g.open, g.complete)
+		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d pieces open, %d full", g.bodies, g.input, g.open,
+			g.complete)
 	}
 	var got []string
 	for _, row := range rowsOf[schema.Body](t, c, "bodies") {
@@ -94,10 +97,12 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 	c := newConfig(t, nil, "")
 	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "answers", "bodies"}
-	run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}, Configuration: map[string]any{"warc-out": "e.warc.gz"}})
+	run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"},
+		Configuration: map[string]any{"warc-out": "e.warc.gz"}})
 	must(t, err)
 	defer run.Close()
-	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *piece, 1)}
+	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate),
+		pressure: newBackpressure(&c), ready: make(chan *piece, 1)}
 	n.totals = n.shared.NewCounts()
 	n.pressure.most = 0
 	must(t, n.pressure.enter(t.Context()))
@@ -106,16 +111,20 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 	for i, host := range []string{"a.example", "b.example"} {
 		answer := func(body string) *fetch.Capture {
 			o := fetch.Origin{Scheme: "http", Host: host, Port: 80}
-			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
+			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{
+				{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
 		}
 		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
-		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, piece: p, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
-		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)}, {Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
+		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, piece: p, ordinal: i,
+			evidence: []byte("evidence of " + host + "\n")}
+		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)},
+			{Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
 		j.Capture.Further = []*fetch.Further{{Body: []byte("body of " + host), Reading: []byte("reading of " + host)}}
 		further := j.Capture.Further[0]
 		p.jobs = append(p.jobs, j)
 		must(t, n.account(j))
-		if further.Body != nil || further.Reading != nil || j.Capture.Body != nil || j.evidence != nil || j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
+		if further.Body != nil || further.Reading != nil || j.Capture.Body != nil || j.evidence != nil ||
+			j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
 			t.Errorf("%s: something is in memory", host)
 		}
 		evidence, bodies = append(evidence, "evidence of "+host+"\n"), append(bodies, own, other)

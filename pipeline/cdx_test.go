@@ -54,14 +54,17 @@ func archivesWithIndex(archives, captures, together int) *indexed {
 		from := 0
 		for k := range captures {
 			host := fmt.Sprintf("h%d-%d.example", i, k)
-			record := gzipped(warcResponse(host, fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%s\n", strings.Repeat("x", k%97))))
+			record := gzipped(warcResponse(host, fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%s\n",
+				strings.Repeat("x", k%97))))
 			if k%together == 0 {
 				from = len(file)
 				x.requests++
 			} else if len(x.index)%blockPlaces == 0 {
 				x.requests++ // a block ends here
 			}
-			x.index = append(x.index, fmt.Sprintf("example,h)/robots.txt 20260110060000 https://%s/robots.txt text/plain 200 A - - %d %d %s", host, len(record), len(file), name))
+			x.index = append(x.index,
+				fmt.Sprintf("example,h)/robots.txt 20260110060000 https://%s/robots.txt text/plain 200 A - - %d %d %s", host,
+					len(record), len(file), name))
 			file = append(file, record...)
 			if (k+1)%together == 0 || k == captures-1 {
 				x.bytes += int64(len(file) - from)
@@ -154,9 +157,11 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 		}
 		return true
 	}
-	whole := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: x.folder(t)})
+	whole := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)),
+		Base: x.folder(t)})
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.cdx.gz", gzipped(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 2},
+		Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.cdx.gz", gzipped(x.text()))}, Base: server.URL,
+		Remote: remote.Limits{AtOnce: 2},
 	})
 	for _, c := range []Config{whole, c} {
 		_, err := Run(t.Context(), c, new(Progress))
@@ -172,7 +177,8 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 		t.Errorf("the rows of the archives read whole and by their index (-whole +index):\n%.3000s", diff)
 	}
 	requests := len(server.asked)
-	t.Logf("%d captures of %d archives: %d requests, %d of them troubled; %d bytes, planned %d in %d requests", len(got), len(x.files), requests, troubles.Load(), sent.Load(), x.bytes, x.requests)
+	t.Logf("%d captures of %d archives: %d requests, %d of them troubled; %d bytes, planned %d in %d requests", len(got),
+		len(x.files), requests, troubles.Load(), sent.Load(), x.bytes, x.requests)
 	if most := x.requests + int(troubles.Load()); requests != most {
 		t.Errorf("%d requests, want %d and %d for those that did not bring all", requests, x.requests, troubles.Load())
 	}
@@ -204,12 +210,16 @@ func TestIndexWithTwoLengthsOfARecord_NoRace(t *testing.T) {
 		if short == x.index[1] {
 			t.Fatalf("no length in %q", short)
 		}
-		for _, lines := range [][]string{{short, x.index[0], x.index[1], x.index[2]}, {x.index[0], x.index[1], x.index[2], short}} {
-			c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(strings.Join(lines, "\n")))}, Base: x.folder(t)})
+		for _, lines := range [][]string{{short, x.index[0], x.index[1], x.index[2]}, {x.index[0], x.index[1], x.index[2],
+			short}} {
+			c := storedConfig(t, source.Config{Schemes: []string{"http"},
+				CDX: []string{writeFile(t, "x", []byte(strings.Join(lines, "\n")))}, Base: x.folder(t)})
 			result, err := Run(t.Context(), c, new(Progress))
 			must(t, err)
 			reasons := rejectedReasons(t, c)
-			if result.Targets != 3 || len(fetchesOf(t, c)) != 3 || !slices.ContainsFunc(reasons, func(r string) bool { return strings.HasPrefix(r, "duplicate: ") }) {
+			if result.Targets != 3 || len(fetchesOf(t, c)) != 3 || !slices.ContainsFunc(reasons, func(r string) bool {
+				return strings.HasPrefix(r, "duplicate: ")
+			}) {
 				t.Errorf("length %s: %d captures, rejected for %q", wrong, result.Targets, reasons)
 			}
 		}
@@ -219,17 +229,21 @@ func TestIndexWithTwoLengthsOfARecord_NoRace(t *testing.T) {
 // An index in any order and form gives the same rows; lines that name nothing are rejected.
 func TestIndexOfLocalArchives(t *testing.T) {
 	x := archivesWithIndex(3, 8, 4)
-	arc := "filedesc://a.arc 0.0.0.0 20040110060000 text/plain 76\n1 0 InternetArchive\nURL IP-address Archive-date Content-type Archive-length\n\n"
+	arc := "filedesc://a.arc 0.0.0.0 20040110060000 text/plain 76\n1 0 InternetArchive\n" +
+		"URL IP-address Archive-date Content-type Archive-length\n\n"
 	at := len(arc)
 	answer := "HTTP/1.0 200 OK\n\nUser-agent: *\nDisallow: /arc\n"
 	arc += fmt.Sprintf("http://arc.example/robots.txt 192.0.2.7 20040110060000 text/plain %d\n%s\n", len(answer), answer)
 	x.files["/old.arc"] = []byte(arc)
-	revisit := gzipped(warcRecord("WARC-Type: revisit\r\nWARC-Date: 2026-01-11T06:00:00Z\r\nWARC-Target-URI: https://r.example/robots.txt\r\n", "HTTP/1.1 200 OK\r\n\r\n"))
+	revisit := gzipped(warcRecord("WARC-Type: revisit\r\nWARC-Date: 2026-01-11T06:00:00Z\r\n"+
+		"WARC-Target-URI: https://r.example/robots.txt\r\n", "HTTP/1.1 200 OK\r\n\r\n"))
 	x.files["/revisits.warc.gz"] = revisit
 	line := func(host string, length, offset int, file string) string {
-		return fmt.Sprintf("x)/robots.txt 20260110060000 %s/robots.txt text/plain 200 A - - %d %d %s", host, length, offset, file)
+		return fmt.Sprintf("x)/robots.txt 20260110060000 %s/robots.txt text/plain 200 A - - %d %d %s", host, length, offset,
+			file)
 	}
-	good := append(slices.Clone(x.index), line("http://arc.example", len(arc)-at, at, "old.arc"), line("https://r.example", len(revisit), 0, "revisits.warc.gz"))
+	good := append(slices.Clone(x.index), line("http://arc.example", len(arc)-at, at, "old.arc"),
+		line("https://r.example", len(revisit), 0, "revisits.warc.gz"))
 	// A capture that the index gives to another host.
 	taken := strings.Fields(good[2])
 	good = slices.Delete(good, 2, 3)
@@ -254,7 +268,8 @@ func TestIndexOfLocalArchives(t *testing.T) {
 	nine := make([]string, len(lines)) // without lengths
 	for i, text := range lines {
 		f := strings.Fields(text)
-		cdxj[i] = fmt.Sprintf(`%s %s {"url": %q, "filename": %q, "offset": "%s", "length": "%s"}`, f[0], f[1], f[2], f[10], f[9], f[8])
+		cdxj[i] = fmt.Sprintf(`%s %s {"url": %q, "filename": %q, "offset": "%s", "length": "%s"}`, f[0], f[1], f[2], f[10],
+			f[9], f[8])
 		nine[i] = strings.Join(append(slices.Clone(f[:7]), f[9], f[10]), " ")
 	}
 	rows := make(map[string][]schema.Fetch)
@@ -262,7 +277,8 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		"CDX": strings.Join(lines, "\n"), "CDXJ": strings.Join(cdxj, "\r\n"), "no lengths": strings.Join(nine, "\n"),
 		"sorted": strings.Join(slices.Sorted(slices.Values(good)), "\n") + "\n" + strings.Join(lines[len(good):], "\n"),
 	} {
-		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(text))}, Base: dir})
+		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(text))},
+			Base: dir})
 		result, err := Run(t.Context(), c, new(Progress))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -282,11 +298,13 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		}
 	}
 	for _, row := range rows["CDX"] {
-		if row.Host == "arc.example" && (*row.WARCOffset != int64(at) || *row.WARCLength != int64(len(arc)-at) || *row.WARCFile != "old.arc") {
+		if row.Host == "arc.example" && (*row.WARCOffset != int64(at) || *row.WARCLength != int64(len(arc)-at) ||
+			*row.WARCFile != "old.arc") {
 			t.Errorf("the row of a record of an ARC file: %s %d+%d", *row.WARCFile, *row.WARCOffset, *row.WARCLength)
 		}
 	}
-	zstd := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.zst", sinktest.Zstd(strings.Join(lines, "\n")))}, Base: dir})
+	zstd := storedConfig(t, source.Config{Schemes: []string{"http"},
+		CDX: []string{writeFile(t, "x.zst", sinktest.Zstd(strings.Join(lines, "\n")))}, Base: dir})
 	_, err := Run(t.Context(), zstd, new(Progress))
 	must(t, err)
 	if diff := cmp.Diff(rows["CDX"], rowsOf[schema.Fetch](t, zstd, "fetches")); diff != "" {
@@ -300,8 +318,12 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 	x := archivesWithIndex(2, 20, 5)
 	var again []byte // two later captures of a host
 	for i, date := range []string{"2026-03-01", "2026-02-01"} {
-		record := gzipped(warcRecord("WARC-Type: response\r\nWARC-Date: "+date+"T00:00:00Z\r\nWARC-Target-URI: https://h0-1.example/robots.txt\r\n", fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\n# %d\n", i)))
-		x.index = append(x.index, fmt.Sprintf("x %s000000 https://h0-1.example/robots.txt text/plain 200 A - - %d %d again.warc.gz", strings.ReplaceAll(date, "-", ""), len(record), len(again)))
+		record := gzipped(warcRecord("WARC-Type: response\r\nWARC-Date: "+date+
+			"T00:00:00Z\r\nWARC-Target-URI: https://h0-1.example/robots.txt\r\n", fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\n# %d\n",
+			i)))
+		x.index = append(x.index,
+			fmt.Sprintf("x %s000000 https://h0-1.example/robots.txt text/plain 200 A - - %d %d again.warc.gz",
+				strings.ReplaceAll(date, "-", ""), len(record), len(again)))
 		again = append(again, record...)
 	}
 	x.files["/again.warc.gz"] = again
@@ -309,7 +331,8 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 	run := func(change func(*Config)) ([]schema.Fetch, *Result) {
 		t.Helper()
 		server.asked = nil
-		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
+		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))},
+			Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 		change(&c)
 		result, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
@@ -322,7 +345,8 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 	some, result := run(func(c *Config) {
 		c.Source.Hosts = writeFile(t, "hosts", []byte("7,h0-3.example\n8,h1-7.example\n9,none.example\n"))
 	})
-	if len(some) != 2 || some[0].Rank == nil || *some[0].Rank != 7 || *result.Unmatched != 1 || len(server.asked) != 2 || result.Skipped[input.OtherHosts] != 40 {
+	if len(some) != 2 || some[0].Rank == nil || *some[0].Rank != 7 || *result.Unmatched != 1 || len(server.asked) != 2 ||
+		result.Skipped[input.OtherHosts] != 40 {
 		t.Errorf("two hosts: %d rows, %d requests, %+v", len(some), len(server.asked), result.Skipped)
 	}
 	last, result := run(func(c *Config) { c.Source.LastCapture = true })
@@ -349,7 +373,8 @@ func TestChoiceOfAnIndex_NoRace(t *testing.T) {
 func TestResumeOfAnIndex_NoRace(t *testing.T) {
 	x := archivesWithIndex(5, 1000, 1000) // three blocks
 	server := newArchiveServer(t, x.files)
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))},
+		Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
 	_, err := Run(t.Context(), whole, new(Progress))
@@ -375,7 +400,9 @@ func TestResumeOfAnIndex_NoRace(t *testing.T) {
 	c.Resume = true
 	result, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
-	if result.Targets != 5000 || len(server.asked) >= all || slices.ContainsFunc(server.asked, func(a string) bool { return strings.HasPrefix(a, "/segments/00/") }) {
+	if result.Targets != 5000 || len(server.asked) >= all || slices.ContainsFunc(server.asked, func(a string) bool {
+		return strings.HasPrefix(a, "/segments/00/")
+	}) {
 		t.Errorf("%d targets; %d requests of %d: %q", result.Targets, len(server.asked), all, server.asked)
 	}
 	if diff := cmp.Diff(fetchesOf(t, whole), fetchesOf(t, c)); diff != "" {
@@ -389,19 +416,24 @@ func TestArchivesOfAnIndexAreMissing(t *testing.T) {
 	x := archivesWithIndex(1, 3, 3)
 	server := newArchiveServer(t, x.files)
 	run := func(lines ...string) error {
-		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(strings.Join(append(slices.Clone(x.index), lines...), "\n")))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
+		c := storedConfig(t, source.Config{Schemes: []string{"http"},
+			CDX:  []string{writeFile(t, "x", []byte(strings.Join(append(slices.Clone(x.index), lines...), "\n")))},
+			Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 		_, err := Run(t.Context(), c, new(Progress))
 		return err
 	}
 	var input *userfile.Error
-	if err := run("x 20260110060000 https://a.example/robots.txt text/plain 200 A - - 5 5 gone.warc.gz"); !errors.As(err, &input) || input.Path != server.URL+"/gone.warc.gz" {
+	if err := run("x 20260110060000 https://a.example/robots.txt text/plain 200 A - - 5 5 gone.warc.gz"); !errors.As(err,
+		&input) || input.Path != server.URL+"/gone.warc.gz" {
 		t.Errorf("no such archive: %v", err)
 	}
 	server.trouble = func(w http.ResponseWriter, r *http.Request, n int) bool {
 		w.Write(make([]byte, 100))
 		return true
 	}
-	if err := run("x 20260110060000 https://a.example/robots.txt text/plain 200 A - - 5 50000000 large.warc.gz"); !errors.As(err, &input) || !strings.Contains(err.Error(), "its server sends whole files only") {
+	if err := run(
+		"x 20260110060000 https://a.example/robots.txt text/plain 200 A - - 5 50000000 large.warc.gz"); !errors.As(err,
+		&input) || !strings.Contains(err.Error(), "its server sends whole files only") {
 		t.Errorf("a server without ranges: %v", err)
 	}
 	if testing.Short() {

@@ -34,14 +34,16 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 			answer := "HTTP/1.1 200 OK\r\n\r\n" + string(body)
 			for _, record := range []string{
 				warcResponse(fmt.Sprintf("t%d.i%d.good.example", k, i), answer),
-				strings.Replace(warcResponse(fmt.Sprintf("t%d.i%d.cut.example", k, i), answer), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
+				strings.Replace(warcResponse(fmt.Sprintf("t%d.i%d.cut.example", k, i), answer), "WARC-Date",
+					"WARC-Truncated: length\r\nWARC-Date", 1),
 				warcResponse(fmt.Sprintf("t%d.i%d.gone.example", k, i), strings.Replace(answer, "200 OK", "404 Gone", 1)),
 			} {
 				archive.WriteString(record)
 			}
 		}
 	}
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
 	for _, name := range []string{"rfc9309", "google-2012"} {
 		p, ok := robots.ProfileNamed(name)
 		if !ok {
@@ -49,7 +51,8 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 		}
 		c.Evaluate.Profiles = append(c.Evaluate.Profiles, p)
 	}
-	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
+	c.Evaluate.Samples, err = registry.ParseSamples("urls",
+		[]byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
 	must(t, err)
 	_, err = Run(t.Context(), c, &Progress{})
 	must(t, err)
@@ -78,7 +81,10 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 			}
 		}
 	}
-	compareRows(t, c, "fetches", compare, func(r *schema.Fetch) string { r.Seq, r.WARCOffset, r.WARCLength = 0, nil, nil; return r.Host })
+	compareRows(t, c, "fetches", compare, func(r *schema.Fetch) string {
+		r.Seq, r.WARCOffset, r.WARCLength = 0, nil, nil
+		return r.Host
+	})
 	compareRows(t, c, "groups", compare, func(r *schema.Group) string { r.Seq = 0; return r.Host })
 	compareRows(t, c, "rules", compare, func(r *schema.Rule) string { r.Seq = 0; return r.Host })
 	compareRows(t, c, "sitemaps", compare, func(r *schema.Sitemap) string { r.Seq = 0; return r.Host })
@@ -103,7 +109,8 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 // compareRows passes the rows of a table to compare as texts, with their hosts. The
 // function which returns a row's host, "" to skip the row, and clears the cells
 // that distinguish hosts.
-func compareRows[T any](t *testing.T, c Config, table string, compare func(string, []string, []string), host func(*T) string) {
+func compareRows[T any](t *testing.T, c Config, table string, compare func(string, []string, []string),
+	host func(*T) string) {
 	t.Helper()
 	var hosts, texts []string
 	for _, r := range rowsOf[T](t, c, table) {

@@ -20,7 +20,8 @@ func TestOddBodiesAreCounted(t *testing.T) {
 		archive.WriteString(warcResponse(string(rune('a'+i))+".example", "HTTP/1.1 200 OK\r\n\r\n"+body))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Tables = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, []string{"fetches", "summary"}
+	c.Source, c.Tables = source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, []string{"fetches", "summary"}
 	result, err := Run(t.Context(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,8 @@ func TestOddBodiesAreCounted(t *testing.T) {
 			got[row.Metric+" "+row.Key] += row.N
 		}
 	}
-	if diff := cmp.Diff(map[string]int64{"targets ": 7, "body bom": 2, "body not_utf8": 3, "body html": 1}, got); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"targets ": 7, "body bom": 2, "body not_utf8": 3, "body html": 1},
+		got); diff != "" {
 		t.Error(diff)
 	}
 }

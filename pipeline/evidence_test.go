@@ -39,17 +39,22 @@ func wantTheSameAgain(t *testing.T, c Config) {
 	if _, err := Run(t.Context(), again, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(rowsOf[schema.Fetch](t, c, "fetches"), rowsOf[schema.Fetch](t, again, "fetches"), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(schema.Fetch{},
-		"Seq", "Input", "Rank", "Source", "WARCFile", "WARCOffset", "WARCLength", "DNSMicros", "ConnectMicros", "TLSMicros", "FirstByteMicros", "TotalMicros")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Fetch](t, c, "fetches"), rowsOf[schema.Fetch](t, again, "fetches"),
+		cmpopts.EquateEmpty(), cmpopts.IgnoreFields(schema.Fetch{},
+			"Seq", "Input", "Rank", "Source", "WARCFile", "WARCOffset", "WARCLength", "DNSMicros", "ConnectMicros", "TLSMicros",
+			"FirstByteMicros", "TotalMicros")); diff != "" {
 		t.Errorf("fetches (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[schema.Policy](t, c, "policies"), rowsOf[schema.Policy](t, again, "policies"), cmpopts.IgnoreFields(schema.Policy{}, "Seq", "Rank")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Policy](t, c, "policies"), rowsOf[schema.Policy](t, again, "policies"),
+		cmpopts.IgnoreFields(schema.Policy{}, "Seq", "Rank")); diff != "" {
 		t.Errorf("policies (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[schema.Answer](t, c, "answers"), rowsOf[schema.Answer](t, again, "answers"), cmpopts.IgnoreFields(schema.Answer{}, "Seq", "Rank", "TotalMicros")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Answer](t, c, "answers"), rowsOf[schema.Answer](t, again, "answers"),
+		cmpopts.IgnoreFields(schema.Answer{}, "Seq", "Rank", "TotalMicros")); diff != "" {
 		t.Errorf("answers (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[schema.Body](t, c, "bodies"), rowsOf[schema.Body](t, again, "bodies"), cmp.Comparer(bytes.Equal)); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Body](t, c, "bodies"), rowsOf[schema.Body](t, again, "bodies"),
+		cmp.Comparer(bytes.Equal)); diff != "" {
 		t.Errorf("bodies (-asked +read):\n%s", diff)
 	}
 }
@@ -122,8 +127,10 @@ func TestEvidenceOfRunsWithAMemory_NoRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		records := recordsIn(t, c.WARCOut)
-		if f := rowsOf[schema.Fetch](t, c, "fetches")[0]; f.Reason != d.reason || count(records, "WARC-Type: request\r") != d.requests || count(records, "WARC-Type: resource\r") != d.resources {
-			t.Errorf("day %d: %s, with %d requests and %d resources", d.n, f.Reason, count(records, "WARC-Type: request\r"), count(records, "WARC-Type: resource\r"))
+		if f := rowsOf[schema.Fetch](t, c, "fetches")[0]; f.Reason != d.reason ||
+			count(records, "WARC-Type: request\r") != d.requests || count(records, "WARC-Type: resource\r") != d.resources {
+			t.Errorf("day %d: %s, with %d requests and %d resources", d.n, f.Reason, count(records, "WARC-Type: request\r"),
+				count(records, "WARC-Type: resource\r"))
 		}
 		wantTheSameAgain(t, c)
 	}
@@ -136,7 +143,8 @@ func TestEvidenceOverFTP(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(root, "robots.txt"), []byte(text), 0o600))
 	driver, err := file.NewDriver(root)
 	must(t, err)
-	s, err := server.NewServer(&server.Options{Driver: driver, Auth: everyone{}, Perm: server.NewSimplePerm("a", "a"), Logger: &server.DiscardLogger{}})
+	s, err := server.NewServer(&server.Options{Driver: driver, Auth: everyone{}, Perm: server.NewSimplePerm("a", "a"),
+		Logger: &server.DiscardLogger{}})
 	must(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -149,7 +157,8 @@ func TestEvidenceOverFTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := recordsIn(t, c.WARCOut)
-	if count(records, "Content-Type: text/x-ftp-control-conversation\r") != 1 || count(records, "\r\nRETR robots.txt\r\n") != 1 || count(records, "\r\nUSER anonymous\r\n331 ") != 1 {
+	if count(records, "Content-Type: text/x-ftp-control-conversation\r") != 1 ||
+		count(records, "\r\nRETR robots.txt\r\n") != 1 || count(records, "\r\nUSER anonymous\r\n331 ") != 1 {
 		t.Errorf("the records lack the conversation: %q", records)
 	}
 	if count(records, "WARC-Type: resource\r") != 1 || count(records, "\r\n\r\n"+text+"\r\n\r\n") != 1 {
@@ -182,7 +191,8 @@ func TestEvidenceOfAResumedRun(t *testing.T) {
 	}
 	other := c
 	other.Resume, other.WARCOut, other.Settings = true, "", map[string]any{"warc-out": ""}
-	if _, err := Run(t.Context(), other, new(Progress)); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "warc-out") {
+	if _, err := Run(t.Context(), other, new(Progress)); !errors.Is(err, journal.ErrNotResumable) ||
+		!strings.Contains(err.Error(), "warc-out") {
 		t.Errorf("resumed without evidence: %v", err)
 	}
 	c.Resume = true
@@ -195,7 +205,8 @@ func TestEvidenceOfAResumedRun(t *testing.T) {
 	records := recordsIn(t, c.WARCOut)
 	for i := range hosts {
 		host := fmt.Sprintf("\r\nWARC-Target-URI: http://h%d.example/robots.txt\r\n", i)
-		if n := count(records, host); n != 2 || count(records, fmt.Sprintf("\r\n\r\nUser-agent: *\nDisallow: /h%d.example\n", i)) != 1 {
+		if n := count(records, host); n != 2 || count(records, fmt.Sprintf("\r\n\r\nUser-agent: *\nDisallow: /h%d.example\n",
+			i)) != 1 {
 			t.Errorf("host %d has %d records", i, n)
 		}
 	}
@@ -208,7 +219,8 @@ func TestEvidenceOfAResumedRun(t *testing.T) {
 // A file is never replaced, but for that of a run that is begun anew; one that a killed
 // process has left just before the manifest is taken.
 func TestEvidenceReplacesNoFile(t *testing.T) {
-	c := withEvidence(t, newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n") }, "a.example\n"))
+	c := withEvidence(t, newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n") },
+		"a.example\n"))
 	must(t, os.WriteFile(c.WARCOut, []byte("precious"), 0o666))
 	wantRefused := func(c Config) {
 		t.Helper()
@@ -281,7 +293,8 @@ func TestEvidenceOfProbesAndSchemes(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	records := recordsIn(t, c.WARCOut)
-	if count(records, "WARC-Type: request\r") != 3 || count(records, "WARC-Target-URI: http://a.example/\r") != 2 || count(records, `{"url":"https://a.example/robots.txt"`) != 1 {
+	if count(records, "WARC-Type: request\r") != 3 || count(records, "WARC-Target-URI: http://a.example/\r") != 2 ||
+		count(records, `{"url":"https://a.example/robots.txt"`) != 1 {
 		t.Errorf("%q", records)
 	}
 	wantTheSameAgain(t, c)
@@ -304,14 +317,16 @@ func TestEvidenceOfIdentities(t *testing.T) {
 		}
 	}, "a.example\n"))
 	secret := []fetch.Header{{Name: "Authorization", Value: "Bearer 5ecret"}}
-	c.Fetch.Identities = []fetch.Identity{{Name: "a", UserAgent: "A/1", Agent: "GPTBot", Headers: secret}, {Name: "b", UserAgent: "B/1"}, {Name: "control", UserAgent: "test", IsControl: true}}
+	c.Fetch.Identities = []fetch.Identity{{Name: "a", UserAgent: "A/1", Agent: "GPTBot", Headers: secret},
+		{Name: "b", UserAgent: "B/1"}, {Name: "control", UserAgent: "test", IsControl: true}}
 	c.DropSecrets = true
 	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
 	answers := rowsOf[schema.Answer](t, c, "answers")
 	records := recordsIn(t, c.WARCOut)
-	if len(answers) != 3 || count(records, "WARC-Type: request\r") != 5 || count(records, `"identity":"a"`) != 1 || count(records, "5ecret") > 0 {
+	if len(answers) != 3 || count(records, "WARC-Type: request\r") != 5 || count(records, `"identity":"a"`) != 1 ||
+		count(records, "5ecret") > 0 {
 		t.Errorf("%d answers, %q", len(answers), records)
 	}
 	wantTheSameAgain(t, c)

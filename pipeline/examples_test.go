@@ -29,7 +29,8 @@ func TestNoStrangerMakesACounter_NoRace(t *testing.T) {
 	}
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", "own-"+r.Host+"/1 <script>")
-		fmt.Fprintf(w, "field-%[1]s: \x00\xff%[2]s\nUser-agent: *\nCrawl-delay: %[3]d\nContent-Signal: %[1]s=yes, search=%[1]s, ai-train=No\nLICENSE: https://%[1]s/l\nDisallow /x\n",
+		fmt.Fprintf(w, "field-%[1]s: \x00\xff%[2]s\nUser-agent: *\nCrawl-delay: %[3]d\n"+
+			"Content-Signal: %[1]s=yes, search=%[1]s, ai-train=No\nLICENSE: https://%[1]s/l\nDisallow /x\n",
 			r.Host, strings.Repeat("é", 150), len(r.Host))
 	}, hosts.String())
 	var err error
@@ -42,17 +43,21 @@ func TestNoStrangerMakesACounter_NoRace(t *testing.T) {
 	}
 	got := make(map[string]int64)
 	for _, row := range result.Counts.List() {
-		if slices.Contains([]string{"tld", "server", "field", "signal", "preference", "preference_remark", "crawl_delay", "line_class_hosts", "address_block"}, row.Metric) {
+		if slices.Contains([]string{"tld", "server", "field", "signal", "preference", "preference_remark", "crawl_delay",
+			"line_class_hosts", "address_block"}, row.Metric) {
 			got[row.Metric+" "+row.Key] += row.N
 		}
 	}
 	want := map[string]int64{
 		"tld other": n, "server other": n, "address_block 127.0.0.0/8": n,
 		"field other": n, "field crawl-delay": n, "field content-signal": n, "field license": n,
-		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n, "signal license": n,
-		"preference content-signal ai-train disallow": n, "preference_remark unknown_label": n, "preference_remark unknown_value": n,
-		"crawl_delay 12": 10, "crawl_delay 14": 90, "crawl_delay 16": n - 100,
-		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n, "line_class_hosts lighthouse": n,
+		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n,
+		"signal license": n,
+		"preference content-signal ai-train disallow": n, "preference_remark unknown_label": n,
+		"preference_remark unknown_value": n,
+		"crawl_delay 12":                  10, "crawl_delay 14": 90, "crawl_delay 16": n - 100,
+		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n,
+		"line_class_hosts extension": n, "line_class_hosts lighthouse": n,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
@@ -73,7 +78,8 @@ func TestNoStrangerMakesACounter_NoRace(t *testing.T) {
 		few[metric+" "+keys[i]]++
 	}
 	for key, n := range few {
-		if want := map[string]int{"body_bytes largest": 10, "total_us slowest": 10}[key]; n != max(want, summary.ExamplesOfKey) {
+		if want := map[string]int{"body_bytes largest": 10, "total_us slowest": 10}[key]; n != max(want,
+			summary.ExamplesOfKey) {
 			t.Errorf("%d examples of %s", n, key)
 		}
 	}

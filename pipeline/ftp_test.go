@@ -17,7 +17,8 @@ import (
 // origin.
 func TestRunOverFTP(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "robots.txt"), []byte("User-agent: *\nDisallow: /private\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "robots.txt"), []byte("User-agent: *\nDisallow: /private\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	driver, err := file.NewDriver(root)

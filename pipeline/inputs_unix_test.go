@@ -31,7 +31,8 @@ func TestRejectsKeepTheOrderOfTheInput(t *testing.T) {
 	for i := range 8 {
 		text := ""
 		for j := range records {
-			text += fmt.Sprintf("damage %d\n\n\n", j) + warcResponse(fmt.Sprintf("h%d-%d.test", i, j), "HTTP/1.1 200 OK\r\n\r\nUser-agent: *")
+			text += fmt.Sprintf("damage %d\n\n\n", j) + warcResponse(fmt.Sprintf("h%d-%d.test", i, j),
+				"HTTP/1.1 200 OK\r\n\r\nUser-agent: *")
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.warc", i)), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -128,7 +129,8 @@ func TestARunStaysUntilAnotherHasATarget(t *testing.T) {
 	none := writeFile(t, "none.warc", []byte("no archive"))
 	some := writeFile(t, "some.warc", []byte("damage\n\n\n"+robots+"damage\n\n\n"+robots))
 	bodies := t.TempDir()
-	must(t, errors.Join(os.WriteFile(filepath.Join(bodies, "not a host"), nil, 0o666), os.WriteFile(filepath.Join(bodies, "z.test"), []byte("User-agent: *"), 0o666)))
+	must(t, errors.Join(os.WriteFile(filepath.Join(bodies, "not a host"), nil, 0o666),
+		os.WriteFile(filepath.Join(bodies, "z.test"), []byte("User-agent: *"), 0o666)))
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {}, "")
 	list := c.Source.Hosts
 	c.Source = source.Config{Bodies: bodies, Schemes: []string{"http"}}
@@ -159,7 +161,8 @@ func TestARunStaysUntilAnotherHasATarget(t *testing.T) {
 				t.Errorf("%s leaves %s", name, e.Name())
 			}
 		}
-		if text, err := os.ReadFile(filepath.Join(c.Dir, "_runs/r/manifest.json")); err != nil || string(text) != string(kept) {
+		if text, err := os.ReadFile(filepath.Join(c.Dir, "_runs/r/manifest.json")); err != nil ||
+			string(text) != string(kept) {
 			t.Fatalf("%s: the run that was to be replaced is gone: %v", name, err)
 		}
 	}

@@ -41,7 +41,8 @@ func countersOf(t *testing.T, c Config) map[summary.LabelValue]map[counter]int64
 			if out[v] == nil {
 				out[v] = make(map[counter]int64)
 			}
-			k := counter{r.Metric, schema.OrZero(r.Agent), schema.OrZero(r.Category), schema.OrZero(r.Profile), schema.OrZero(r.Key)}
+			k := counter{r.Metric, schema.OrZero(r.Agent), schema.OrZero(r.Category), schema.OrZero(r.Profile),
+				schema.OrZero(r.Key)}
 			if _, twice := out[v][k]; twice {
 				t.Fatalf("%v %v has two rows", v, k)
 			}
@@ -81,8 +82,10 @@ func newLabelled(t *testing.T, n, owners int) *labelled {
 	var archive, list strings.Builder
 	list.WriteString("rank,Website,Sector,Owner\n")
 	bodies := []string{
-		"User-agent: *\nDisallow: /private\n", "User-agent: GPTBot\nDisallow: /\n", "Sitemap: https://x.example/a.xml\n# nothing\n",
-		"User-agent: *\nCrawl-delay: 10\nDisallow: /\nUser-agent: Googlebot\nAllow: /\nContent-Signal: ai-train=no\n", "<!doctype html><html></html>",
+		"User-agent: *\nDisallow: /private\n", "User-agent: GPTBot\nDisallow: /\n",
+		"Sitemap: https://x.example/a.xml\n# nothing\n",
+		"User-agent: *\nCrawl-delay: 10\nDisallow: /\nUser-agent: Googlebot\nAllow: /\nContent-Signal: ai-train=no\n",
+		"<!doctype html><html></html>",
 		"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\nUser-agent: *\nDisalow: /x\n",
 	}
 	shuts := []bool{false, true, false, true, false, true}
@@ -90,7 +93,8 @@ func newLabelled(t *testing.T, n, owners int) *labelled {
 	sectors := []string{"news", "shop", "gov", "", "Größe"}
 	for i := range n {
 		host := fmt.Sprintf("h%d.%s", i, tlds[random.IntN(len(tlds))])
-		sector, owner, k := sectors[random.IntN(len(sectors))], fmt.Sprintf("o%d", random.IntN(owners)), random.IntN(len(bodies)+3)
+		sector, owner, k := sectors[random.IntN(len(sectors))], fmt.Sprintf("o%d", random.IntN(owners)),
+			random.IntN(len(bodies)+3)
 		shut := false
 		header := []string{"", "CF-Ray: 1-FRA\r\n", "X-Served-By: cache-fra-1\r\n", "Via: 1.1 varnish\r\n"}[random.IntN(4)]
 		switch {
@@ -103,16 +107,19 @@ func newLabelled(t *testing.T, n, owners int) *labelled {
 			archive.WriteString(warcResponse(host, "HTTP/1.1 404 Not Found\r\n"+header+"\r\n"))
 		}
 		fmt.Fprintf(&list, "%d,%s,%s,%s\n", 1+random.IntN(1_000_000), host, sector, owner)
-		p.hosts, p.sector, p.owner, p.shut = append(p.hosts, host), append(p.sector, sector), append(p.owner, owner), append(p.shut, shut)
+		p.hosts, p.sector, p.owner, p.shut = append(p.hosts, host), append(p.sector, sector), append(p.owner, owner),
+			append(p.shut, shut)
 	}
 	p.archive, p.list = writeFile(t, "a.warc", []byte(archive.String())), writeFile(t, "list.csv", []byte(list.String()))
 	return p
 }
 
 func (p *labelled) config(t *testing.T) Config {
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{p.archive}, Hosts: p.list, Label: []string{"Sector", "owner", "tld", "cdn"}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{p.archive}, Hosts: p.list,
+		Label: []string{"Sector", "owner", "tld", "cdn"}})
 	c.Evaluate.OwnLabels = c.Source.OwnLabels()
-	c.Fetch.CDNs = fetch.CDNs{{Name: "cloudflare", Header: "cf-ray"}, {Name: "fastly", Header: "x-served-by", Value: "cache-"}}
+	c.Fetch.CDNs = fetch.CDNs{{Name: "cloudflare", Header: "cf-ray"}, {Name: "fastly", Header: "x-served-by",
+		Value: "cache-"}}
 	return c
 }
 
@@ -131,7 +138,9 @@ func TestCountersByLabel_NoRace(t *testing.T) {
 
 	plain := c
 	plain.Dir, plain.Source.Label, plain.Evaluate.OwnLabels = filepath.Join(t.TempDir(), "out"), nil, nil
-	plain.Tables = slices.DeleteFunc(slices.Clone(plain.Tables), func(t string) bool { return t == "labels" || t == "label_counts" })
+	plain.Tables = slices.DeleteFunc(slices.Clone(plain.Tables), func(t string) bool {
+		return t == "labels" || t == "label_counts"
+	})
 	_, err = Run(t.Context(), plain, new(Progress))
 	must(t, err)
 	for _, table := range plain.Tables {
@@ -183,10 +192,12 @@ func TestCountersByLabel_NoRace(t *testing.T) {
 	}
 
 	// Every metric: a run over the hosts of the value.
-	for _, v := range []summary.LabelValue{{Label: "Sector", Value: "news"}, {Label: "Sector", Value: "Größe"}, {Label: "Owner", Value: "o3"}, {Label: "tld", Value: "de"}, {Label: "tld", Value: "uk"}} {
+	for _, v := range []summary.LabelValue{{Label: "Sector", Value: "news"}, {Label: "Sector", Value: "Größe"},
+		{Label: "Owner", Value: "o3"}, {Label: "tld", Value: "de"}, {Label: "tld", Value: "uk"}} {
 		var hosts strings.Builder
 		for i, host := range p.hosts {
-			if v.Label == "Sector" && p.sector[i] == v.Value || v.Label == "Owner" && p.owner[i] == v.Value || v.Label == "tld" && strings.HasSuffix(host, "."+v.Value) {
+			if v.Label == "Sector" && p.sector[i] == v.Value || v.Label == "Owner" && p.owner[i] == v.Value ||
+				v.Label == "tld" && strings.HasSuffix(host, "."+v.Value) {
 				hosts.WriteString(host + "\n")
 			}
 		}
@@ -236,7 +247,9 @@ func TestCountersByLabelOfParts_NoRace(t *testing.T) {
 		}
 	}
 
-	listed := newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\nDisallow: /a\n") }, "")
+	listed := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "User-agent: *\nDisallow: /a\n")
+	}, "")
 	listed.Source = source.Config{Hosts: p.list, Schemes: []string{"http"}, Label: []string{"*"}}
 	for _, count := range []int{0, 3} {
 		c := listed
@@ -255,7 +268,8 @@ func TestCountersByLabelOfParts_NoRace(t *testing.T) {
 		}
 		got := countersOf(t, c)
 		for v := range want { // durations differ
-			for _, k := range []counter{{Metric: "targets"}, {"policy", "GPTBot", "other", "google", "unknown"}, {"policy", "GPTBot", "other", "google", "allow_all"}} {
+			for _, k := range []counter{{Metric: "targets"}, {"policy", "GPTBot", "other", "google", "unknown"},
+				{"policy", "GPTBot", "other", "google", "allow_all"}} {
 				if got[v][k] != want[v][k] {
 					t.Errorf("%v %v: %d in shards, %d in one run", v, k, got[v][k], want[v][k])
 				}
@@ -338,7 +352,8 @@ func TestTenThousandValues_NoRace(t *testing.T) {
 		want[owner]++
 	}
 	c := p.config(t)
-	c.Source.Hosts, c.Source.Label, c.Source.Labels, c.Evaluate.OwnLabels = "", nil, writeFile(t, "labels.tsv", []byte(list.String())), nil
+	c.Source.Hosts, c.Source.Label, c.Source.Labels, c.Evaluate.OwnLabels = "", nil, writeFile(t, "labels.tsv",
+		[]byte(list.String())), nil
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	got := make(map[string]int64)
@@ -365,16 +380,19 @@ func TestValueOther(t *testing.T) {
 			list += fmt.Sprintf("x%d.example,o%d\n", i, i)
 		}
 		c := p.config(t)
-		c.Source.Hosts, c.Source.Label, c.Source.Labels, c.Evaluate.OwnLabels = "", nil, writeFile(t, "labels.csv", []byte(list)), nil
+		c.Source.Hosts, c.Source.Label, c.Source.Labels, c.Evaluate.OwnLabels = "", nil, writeFile(t, "labels.csv",
+			[]byte(list)), nil
 		_, err := Run(t.Context(), c, new(Progress))
 		if n > 1000 {
-			if err == nil || !strings.Contains(err.Error(), `labels.csv: the label "owner" has more than 1000 values, of which the rest counts as "other", and also a value of that name: rename the value`) {
+			if err == nil || !strings.Contains(err.Error(),
+				`labels.csv: the label "owner" has more than 1000 values, of which the rest counts as "other", and also a value of that name: rename the value`) {
 				t.Errorf("of %d values: %v", n, err)
 			}
 			continue
 		}
 		must(t, err)
-		if hosts := countersOf(t, c)[summary.LabelValue{Label: "owner", Value: "other"}][counter{Metric: "targets"}]; hosts != 1 {
+		if hosts := countersOf(t, c)[summary.LabelValue{Label: "owner", Value: "other"}][counter{
+			Metric: "targets"}]; hosts != 1 {
 			t.Errorf("%d hosts of the value other", hosts)
 		}
 	}
@@ -382,19 +400,24 @@ func TestValueOther(t *testing.T) {
 
 // A value may have a line break, in quotes.
 func TestALineBreakInALabel(t *testing.T) {
-	list := "Website,Sector,Country\r\na.example,\"news,\r\n  and \"\"views\"\"\",de\r\nnot a host,x,y\r\nb.example,shop,fr\r\n"
-	archive := warcResponse("a.example", "HTTP/1.1 404 Not Found\r\n\r\n") + warcResponse("b.example", "HTTP/1.1 404 Not Found\r\n\r\n")
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive))}, Labels: writeFile(t, "labels.csv", []byte(list))})
+	list := "Website,Sector,Country\r\na.example,\"news,\r\n  and \"\"views\"\"\",de\r\nnot a host,x,y\r\n" +
+		"b.example,shop,fr\r\n"
+	archive := warcResponse("a.example", "HTTP/1.1 404 Not Found\r\n\r\n") + warcResponse("b.example",
+		"HTTP/1.1 404 Not Found\r\n\r\n")
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive))},
+		Labels: writeFile(t, "labels.csv", []byte(list))})
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	var got []string
 	for _, row := range rowsOf[schema.Label](t, c, "labels") {
 		got = append(got, row.Host+" "+row.Label+" "+row.Value)
 	}
-	if content, err := os.ReadFile(filepath.Join(c.Dir, "_runs", c.Run, "rejected.csv")); err != nil || !strings.Contains(string(content), "\n4,\"not a host") {
+	if content, err := os.ReadFile(filepath.Join(c.Dir, "_runs", c.Run, "rejected.csv")); err != nil ||
+		!strings.Contains(string(content), "\n4,\"not a host") {
 		t.Errorf("of line 4: %s, %v", content, err)
 	}
-	want := []string{`a.example Sector news, and "views"`, "a.example Country de", "b.example Sector shop", "b.example Country fr"}
+	want := []string{`a.example Sector news, and "views"`, "a.example Country de", "b.example Sector shop",
+		"b.example Country fr"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -406,8 +429,10 @@ func TestLabelsOfAList(t *testing.T) {
 	for _, host := range []string{"www.a.example", "b.example", "deep.c.example", "d.example"} {
 		archive.WriteString(warcResponse(host, "HTTP/1.1 404 Not Found\r\n\r\n"))
 	}
-	labels := "sep=;\nDomain;Sector;Country\na.example;news;de\nb.example;shop;\nb.example;news;fr\nb.example;shop;fr\nc.example;gov;it\nnot a host;x;y\nd.example;" + strings.Repeat("x", 201) + ";\n"
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}, Labels: writeFile(t, "labels.csv", []byte(labels))})
+	labels := "sep=;\nDomain;Sector;Country\na.example;news;de\nb.example;shop;\nb.example;news;fr\nb.example;shop;fr\n" +
+		"c.example;gov;it\nnot a host;x;y\nd.example;" + strings.Repeat("x", 201) + ";\n"
+	c := storedConfig(t, source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}, Labels: writeFile(t, "labels.csv", []byte(labels))})
 	result, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	if result.Rejected != 3 || result.RejectedFor["origin_not_in_run"].N != 2 || result.LeftLabels != 2 {
@@ -417,7 +442,8 @@ func TestLabelsOfAList(t *testing.T) {
 	for _, row := range rowsOf[schema.Label](t, c, "labels") {
 		got = append(got, row.Host+" "+row.Label+" "+row.Value)
 	}
-	want := []string{"www.a.example Sector news", "www.a.example Country de", "b.example Sector shop", "b.example Country fr", "deep.c.example Sector gov", "deep.c.example Country it"}
+	want := []string{"www.a.example Sector news", "www.a.example Country de", "b.example Sector shop",
+		"b.example Country fr", "deep.c.example Sector gov", "deep.c.example Country it"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
@@ -440,8 +466,9 @@ func TestLabelsOfAList(t *testing.T) {
 
 // Each table is the same alone, as any set of tables may be asked for.
 func TestTablesAlone_NoRace(t *testing.T) {
-	const file = "User-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nLicense: https://a.example/l.xml\n" +
-		"Crawl-delay: 3\nNoindex: /b\nUser-agent: GPTBot\nDisallow: /\nSitemap: https://a.example/s.xml\nSitemap: /t.xml\n"
+	const file = "User-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\n" +
+		"License: https://a.example/l.xml\nCrawl-delay: 3\nNoindex: /b\nUser-agent: GPTBot\nDisallow: /\n" +
+		"Sitemap: https://a.example/s.xml\nSitemap: /t.xml\n"
 	archive := writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n"+file)+
 		warcResponse("b.example", "HTTP/1.1 404 Not Found\r\n\r\n")+
 		warcResponse("c.example", "HTTP/1.1 200 OK\r\n\r\nSitemap: http://c.example/s.xml\n")))

@@ -41,7 +41,8 @@ func (s stored) record() string {
 		fmt.Sscan(minutes, &n)
 		kind, more = "revisit", "WARC-Refers-To-Target-URI: "+url+"\r\nWARC-Refers-To-Date: "+date(n)+"\r\n"
 	}
-	return warcRecord(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind, date(s.minutes), s.url, more), s.answer)
+	return warcRecord(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind, date(s.minutes),
+		s.url, more), s.answer)
 }
 
 const rulesOf = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /"
@@ -55,33 +56,42 @@ var lastCaptures = []struct {
 	want     []string // host, last digits of the time, status, reason, hops, rules
 }{
 	{"the last of three", []stored{
-		{"https://three.example/robots.txt", 5, rulesOf + "five\n", ""}, {"https://three.example/robots.txt", 9, rulesOf + "nine\n", ""},
+		{"https://three.example/robots.txt", 5, rulesOf + "five\n", ""}, {"https://three.example/robots.txt", 9, rulesOf +
+			"nine\n", ""},
 		{"https://three.example/robots.txt", 7, "HTTP/1.1 404 x\r\n\r\n", ""},
 	}, []string{"three.example 09 200 success three.example/robots.txt /nine"}},
 	{"the last is an outage", []stored{
-		{"https://out.example/robots.txt", 5, rulesOf + "\n", ""}, {"https://out.example/robots.txt", 6, "HTTP/1.1 503 x\r\n\r\n", ""},
+		{"https://out.example/robots.txt", 5, rulesOf + "\n", ""}, {"https://out.example/robots.txt", 6,
+			"HTTP/1.1 503 x\r\n\r\n", ""},
 	}, []string{"out.example 06 503 server_error out.example/robots.txt -"}},
 	{"origins", []stored{
 		{"https://two.example/robots.txt", 5, rulesOf + "s\n", ""}, {"http://two.example/robots.txt", 4, rulesOf + "p\n", ""},
-	}, []string{"two.example 05 200 success two.example/robots.txt /s", "two.example 04 200 success two.example/robots.txt /p"}},
+	}, []string{"two.example 05 200 success two.example/robots.txt /s",
+		"two.example 04 200 success two.example/robots.txt /p"}},
 	{"a redirect to another host, nearest in time", []stored{
 		{"https://from.example/robots.txt", 20, toURL("https://www.from.example/robots.txt"), ""},
-		{"https://www.from.example/robots.txt", 10, rulesOf + "ten\n", ""}, {"https://www.from.example/robots.txt", 22, rulesOf + "near\n", ""},
+		{"https://www.from.example/robots.txt", 10, rulesOf + "ten\n", ""}, {"https://www.from.example/robots.txt", 22,
+			rulesOf + "near\n", ""},
 		{"https://www.from.example/robots.txt", 40, rulesOf + "last\n", ""},
-	}, []string{"from.example 20 200 success from.example/robots.txt>www.from.example/robots.txt /near", "www.from.example 40 200 success www.from.example/robots.txt /last"}},
+	}, []string{"from.example 20 200 success from.example/robots.txt>www.from.example/robots.txt /near",
+		"www.from.example 40 200 success www.from.example/robots.txt /last"}},
 	{"a redirect to another URL", []stored{
 		{"https://file.example/robots/", 19, rulesOf + "before\n", ""},
-		{"https://file.example/robots.txt", 20, toURL("/robots/"), ""}, {"https://file.example/other", 20, rulesOf + "other\n", ""},
+		{"https://file.example/robots.txt", 20, toURL("/robots/"), ""}, {"https://file.example/other", 20, rulesOf +
+			"other\n", ""},
 		{"https://file.example/Robots/", 20, rulesOf + "upper\n", ""},
 	}, []string{"file.example 20 200 success file.example/robots.txt>file.example/robots/ /before"}},
 	{"several, with a query", []stored{
-		{"https://hop.example/robots.txt", 1, toURL("/a#x"), ""}, {"https://hop.example/a", 1, toURL("//hop.example/b?c=d%20e"), ""},
+		{"https://hop.example/robots.txt", 1, toURL("/a#x"), ""}, {"https://hop.example/a", 1,
+			toURL("//hop.example/b?c=d%20e"), ""},
 		{"https://HOP.example:443/b?c=d%20e", 2, rulesOf + "hops\n", ""},
 	}, []string{"hop.example 01 200 success hop.example/robots.txt>hop.example/a>hop.example/b?c=d%20e /hops"}},
 	{"many hosts to one URL", []stored{
-		{"https://p1.example/robots.txt", 1, toURL("https://park.example/x"), ""}, {"https://p2.example/robots.txt", 2, toURL("https://park.example/x"), ""},
+		{"https://p1.example/robots.txt", 1, toURL("https://park.example/x"), ""}, {"https://p2.example/robots.txt", 2,
+			toURL("https://park.example/x"), ""},
 		{"https://park.example/x", 3, "HTTP/1.1 404 Not Found\r\n\r\n", ""},
-	}, []string{"p1.example 01 404 client_error p1.example/robots.txt>park.example/x -", "p2.example 02 404 client_error p2.example/robots.txt>park.example/x -"}},
+	}, []string{"p1.example 01 404 client_error p1.example/robots.txt>park.example/x -",
+		"p2.example 02 404 client_error p2.example/robots.txt>park.example/x -"}},
 	{"a redirect that leads out of the archives", []stored{
 		{"https://gone.example/robots.txt", 1, toURL("/a"), ""}, {"https://gone.example/a", 1, toURL("/nowhere"), ""},
 	}, []string{"gone.example 01 301 redirect_unresolved gone.example/robots.txt>gone.example/a>gone.example/nowhere -"}},
@@ -94,12 +104,15 @@ var lastCaptures = []struct {
 			all = append(all, stored{fmt.Sprintf("https://six.example/%d", i), 1, toURL(fmt.Sprintf("/%d", i+1)), ""})
 		}
 		return append(all, stored{"https://six.example/6", 1, rulesOf + "six\n", ""})
-	}(), []string{"six.example 01 301 redirect_limit six.example/robots.txt>six.example/1>six.example/2>six.example/3>six.example/4>six.example/5 -"}},
+	}(), []string{"six.example 01 301 redirect_limit six.example/robots.txt>six.example/1>six.example/2>six.example/" +
+		"3>six.example/4>six.example/5 -"}},
 	{"a body that is cut", []stored{
-		{"https://cut.example/robots.txt", 1, toURL("/big"), ""}, {"https://cut.example/big", 1, rulesOf + "big\n" + strings.Repeat("#", 1<<20), ""},
+		{"https://cut.example/robots.txt", 1, toURL("/big"), ""}, {"https://cut.example/big", 1, rulesOf + "big\n" +
+			strings.Repeat("#", 1<<20), ""},
 	}, []string{"cut.example 01 200 success cut.example/robots.txt>cut.example/big /big cut"}},
 	{"a revisit", []stored{
-		{"https://again.example/robots.txt", 1, rulesOf + "first\n", ""}, {"https://again.example/robots.txt", 2, rulesOf + "second\n", ""},
+		{"https://again.example/robots.txt", 1, rulesOf + "first\n", ""}, {"https://again.example/robots.txt", 2, rulesOf +
+			"second\n", ""},
 		{"https://again.example/robots.txt", 3, "HTTP/1.1 200 OK\r\nServer: x\r\n\r\n", "https://again.example/robots.txt 1"},
 	}, []string{"again.example 03 200 success again.example/robots.txt /first"}},
 	{"a revisit without a header, of a redirect", []stored{
@@ -107,7 +120,8 @@ var lastCaptures = []struct {
 		{"https://bare.example/robots.txt", 3, "", "https://bare.example/robots.txt 1"},
 	}, []string{"bare.example 03 200 success bare.example/robots.txt>bare.example/x /x"}},
 	{"a revisit of what is not there", []stored{
-		{"https://lost.example/robots.txt", 1, rulesOf + "x\n", ""}, {"https://lost.example/robots.txt", 3, "HTTP/1.1 200 OK\r\n\r\n", "https://lost.example/robots.txt 2"},
+		{"https://lost.example/robots.txt", 1, rulesOf + "x\n", ""}, {"https://lost.example/robots.txt", 3,
+			"HTTP/1.1 200 OK\r\n\r\n", "https://lost.example/robots.txt 2"},
 	}, []string{"lost.example 03 200 revisit_unresolved lost.example/robots.txt -"}},
 }
 
@@ -206,7 +220,8 @@ func lastRows(t *testing.T, c Config) (out []string) {
 		for _, h := range row.Hops {
 			hops = append(hops, h.URL[strings.Index(h.URL, "://")+3:])
 		}
-		text := fmt.Sprintf("%s %s %d %s %s", row.Host, row.FetchTime.Format("04"), *row.Status, row.Reason, strings.Join(hops, ">"))
+		text := fmt.Sprintf("%s %s %d %s %s", row.Host, row.FetchTime.Format("04"), *row.Status, row.Reason,
+			strings.Join(hops, ">"))
 		if text += patterns[row.Seq]; patterns[row.Seq] == "" {
 			text += " -"
 		}
@@ -222,7 +237,8 @@ func lastRows(t *testing.T, c Config) (out []string) {
 // A run of last captures is resumed behind what is committed, and gives the rows of an
 // unbroken one. A filter does not keep a redirect from leading to a host outside.
 func TestLastCapturesOfAResumedRun(t *testing.T) {
-	s := source.Config{Schemes: []string{"http"}, LastCapture: true, Hosts: writeFile(t, "hosts", []byte("from.example\nthree.example\nagain.example\n"))}
+	s := source.Config{Schemes: []string{"http"}, LastCapture: true, Hosts: writeFile(t, "hosts",
+		[]byte("from.example\nthree.example\nagain.example\n"))}
 	var archives [3]string
 	for _, row := range lastCaptures {
 		for i, one := range row.captures {
@@ -262,7 +278,8 @@ func TestLastCapturesOfAResumedRun(t *testing.T) {
 		at[row.Seq] = row
 	}
 	for _, row := range want {
-		if same := at[row.Seq]; same.Host != row.Host || *same.WARCOffset != *row.WARCOffset || *same.WARCFile != *row.WARCFile {
+		if same := at[row.Seq]; same.Host != row.Host || *same.WARCOffset != *row.WARCOffset ||
+			*same.WARCFile != *row.WARCFile {
 			t.Errorf("seq %d is of %s, and of %s among all", row.Seq, row.Host, same.Host)
 		}
 	}

@@ -53,11 +53,14 @@ func TestOwnOnFailingHosts_NoRace(t *testing.T) {
 	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/private\n/open\n"))
 	must(t, err)
 	c.Evaluate.Profiles = profilesNamed("own")
-	c.Fetch.ErrorBodies, c.Fetch.Timeout = true, 2*time.Second // what the others answer must come within, on a busy machine too
+	// what the others answer must come within, on a busy machine too
+	c.Fetch.ErrorBodies, c.Fetch.Timeout = true, 2*time.Second
 	// By reader and host, the verdicts on /private and /open: a, d and u.
 	ofPrograms := map[string]string{
-		"scrapy": "busy aa, throttled dd, missing dd, silent aa, dropped aa", "crawlee": "busy aa, throttled dd, missing dd, silent dd, dropped aa",
-		"colly": "busy aa, throttled aa, missing aa, silent dd, dropped dd", "nutch": "busy dd, throttled dd, missing aa, silent aa, dropped aa",
+		"scrapy":   "busy aa, throttled dd, missing dd, silent aa, dropped aa",
+		"crawlee":  "busy aa, throttled dd, missing dd, silent dd, dropped aa",
+		"colly":    "busy aa, throttled aa, missing aa, silent dd, dropped dd",
+		"nutch":    "busy dd, throttled dd, missing aa, silent aa, dropped aa",
 		"heritrix": "busy aa, throttled aa, missing aa, silent aa, dropped aa",
 	}
 	memory := filepath.Join(t.TempDir(), "state")
@@ -76,7 +79,9 @@ func TestOwnOnFailingHosts_NoRace(t *testing.T) {
 		fails.Store(run.fails)
 		c := c
 		now := firstDay.AddDate(0, 0, run.day)
-		c.Run, c.State, c.Fetch.Now = fmt.Sprintf("day-%d-%v", run.day, run.state != ""), run.state, func() time.Time { return now }
+		c.Run, c.State, c.Fetch.Now = fmt.Sprintf("day-%d-%v", run.day, run.state != ""), run.state, func() time.Time {
+			return now
+		}
 		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,8 @@ func TestOwnURLsKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	profile, agent, url, verdict := texts(t, c, "verdicts", "profile"), texts(t, c, "verdicts", "agent"), texts(t, c, "verdicts", "url"), texts(t, c, "verdicts", "verdict")
+	profile, agent, url, verdict := texts(t, c, "verdicts", "profile"), texts(t, c, "verdicts", "agent"),
+		texts(t, c, "verdicts", "url"), texts(t, c, "verdicts", "verdict")
 	if len(url) != len(want) {
 		t.Fatalf("%d verdicts, want %d", len(url), len(want))
 	}

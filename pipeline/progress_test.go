@@ -56,8 +56,10 @@ func TestProgressCountsAnswers(t *testing.T) {
 		return &fetch.Capture{Hops: []answer.Hop{{Status: status}}, Error: class}
 	}
 	for _, c := range []*fetch.Capture{
-		answered(200, ""), answered(204, ""), answered(299, ""), answered(404, ""), answered(499, ""), answered(0, answer.ErrorTimeout),
-		answered(200, answer.ErrorTruncatedBody), answered(301, answer.ErrorRedirectLoop), answered(500, ""), answered(199, ""),
+		answered(200, ""), answered(204, ""), answered(299, ""), answered(404, ""), answered(499, ""),
+		answered(0, answer.ErrorTimeout),
+		answered(200, answer.ErrorTruncatedBody), answered(301, answer.ErrorRedirectLoop), answered(500, ""),
+		answered(199, ""),
 	} {
 		p.fetched(c, 2)
 	}

@@ -91,7 +91,8 @@ func (c *breaking) Write(p []byte) (int, error) {
 func crawlOf(name string, hosts int) []byte {
 	var text strings.Builder
 	for i := range hosts {
-		text.WriteString(warcResponse(fmt.Sprintf("%s-%d.example", name, i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%s\n", strings.Repeat("x", i%97))))
+		text.WriteString(warcResponse(fmt.Sprintf("%s-%d.example", name, i),
+			fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%s\n", strings.Repeat("x", i%97))))
 	}
 	return []byte(text.String())
 }
@@ -156,9 +157,11 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 		}
 		return false
 	}
-	local := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: dir})
+	local := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)),
+		Base: dir})
 	over := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: server.URL + "/robotstxt.paths.gz", Base: server.URL, Remote: remote.Limits{Rate: rate, AtOnce: atOnce},
+		Schemes: []string{"http"}, Paths: server.URL + "/robotstxt.paths.gz", Base: server.URL, Remote: remote.Limits{
+			Rate: rate, AtOnce: atOnce},
 	})
 	for _, c := range []Config{local, over} {
 		if _, err := Run(t.Context(), c, new(Progress)); err != nil {
@@ -172,7 +175,8 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	if server.peak > atOnce {
 		t.Errorf("%d requests at once, want at most %d", server.peak, atOnce)
 	}
-	if took, least := archives[len(archives)-1].Sub(archives[0]), time.Duration(len(archives)-2)*time.Second/rate; took < least {
+	if took, least := archives[len(archives)-1].Sub(archives[0]),
+		time.Duration(len(archives)-2)*time.Second/rate; took < least {
 		t.Errorf("%d requests in %s, want at least %s", len(archives), took, least)
 	}
 	for _, q := range told {
@@ -206,7 +210,8 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	files := map[string][]byte{"/a.warc": crawlOf("a", 50), "/b.warc": crawlOf("b", pieceTargets+50)}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Remote: remote.Limits{AtOnce: 1},
+		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL,
+		Remote: remote.Limits{AtOnce: 1},
 	})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -240,7 +245,8 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	replaced := c
 	c.Resume, replaced.Resume = true, true
 	files["/b.warc"] = append(crawlOf("b", pieceTargets+50), "\r\n"...)
-	if _, err := Run(t.Context(), replaced, new(Progress)); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "b.warc was replaced") {
+	if _, err := Run(t.Context(), replaced, new(Progress)); !errors.Is(err, journal.ErrNotResumable) ||
+		!strings.Contains(err.Error(), "b.warc was replaced") {
 		t.Errorf("resuming with another archive: %v", err)
 	}
 	files["/b.warc"] = files["/b.warc"][:len(files["/b.warc"])-2]
@@ -271,7 +277,8 @@ func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 	}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: server.URL, Remote: remote.Limits{AtOnce: 2}, Sample: 0.5,
+		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: server.URL, Remote: remote.Limits{
+			AtOnce: 2}, Sample: 0.5,
 	})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -311,7 +318,8 @@ func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 // An archive that the server does not have is an error of the input, which names it.
 func TestARemoteArchiveIsMissing(t *testing.T) {
 	server := newArchiveServer(t, map[string][]byte{"/a.warc": crawlOf("a", 3)})
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")),
+		Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 	_, err := Run(t.Context(), c, new(Progress))
 	var input *userfile.Error
 	if !errors.As(err, &input) || input.Path != server.URL+"/b.warc" {

@@ -94,10 +94,13 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	var archive strings.Builder
 	const n = pieceTargets + 3
 	for i := range n {
-		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
+		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i),
+			fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Memory = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one evaluator
+	// one evaluator
+	c.Source, c.Memory = source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20
 	c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(table string) bool { return table == "bodies" })
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -172,8 +175,10 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	captures, err := run.Captures(0)
 	must(t, err)
-	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []answer.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
-	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: target.Target{Capture: &kept}, piece: &piece{segment: &segment{captures: captures}}}))
+	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []answer.Hop{
+		{URL: "http://a.example/robots.txt", Status: 200}}}
+	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: target.Target{Capture: &kept},
+		piece: &piece{segment: &segment{captures: captures}}}))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)
 	must(t, err)
@@ -181,8 +186,10 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	captures, err = run.Captures(0)
 	must(t, err)
 	n := &census{config: c, run: run}
-	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
-		j := &job{Target: target.Target{Candidates: []fetch.Origin{originOf(t, host)}}, piece: &piece{segment: &segment{captures: captures}}}
+	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false,
+		"https://a.example": false} {
+		j := &job{Target: target.Target{Candidates: []fetch.Origin{originOf(t, host)}},
+			piece: &piece{segment: &segment{captures: captures}}}
 		must(t, n.savedCapture(j))
 		if (j.Capture != nil) != want {
 			t.Errorf("%s gets the answer of http://a.example: %v", host, j.Capture != nil)

@@ -28,7 +28,8 @@ func revisitOf(host, more string) string {
 // again, and nothing counts twice.
 func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 	named := func(host string) string {
-		return strings.Replace(warcResponse(host, rulesOf+host+"\n"), "WARC-Type", "WARC-Record-ID: <urn:"+host+">\r\nWARC-Type", 1)
+		return strings.Replace(warcResponse(host, rulesOf+host+"\n"), "WARC-Type", "WARC-Record-ID: <urn:"+host+
+			">\r\nWARC-Type", 1)
 	}
 	broken := "WARC/1.0\r\nWARC-Type: response\r\n\r\n\r\n"
 	records := []string{
@@ -40,10 +41,14 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 		revisitOf("lost.example", "WARC-Refers-To: <urn:elsewhere>\r\n"), named("behind.example"), broken,
 	}
 	want := []string{
-		"ahead.example 00 200 success ahead.example/robots.txt /behind.example", "bare.example 00 200 revisit_unresolved bare.example/robots.txt -",
-		"behind.example 00 200 success behind.example/robots.txt /behind.example", "first.example 00 200 success first.example/robots.txt /first.example",
-		"first.example 00 200 success first.example/robots.txt /first.example", "gone.example 00 404 client_error gone.example/robots.txt -",
-		"lost.example 00 200 revisit_unresolved lost.example/robots.txt -", "moved.example 00 301 redirect_unresolved moved.example/robots.txt>first.example/robots.txt -",
+		"ahead.example 00 200 success ahead.example/robots.txt /behind.example",
+		"bare.example 00 200 revisit_unresolved bare.example/robots.txt -",
+		"behind.example 00 200 success behind.example/robots.txt /behind.example",
+		"first.example 00 200 success first.example/robots.txt /first.example",
+		"first.example 00 200 success first.example/robots.txt /first.example",
+		"gone.example 00 404 client_error gone.example/robots.txt -",
+		"lost.example 00 200 revisit_unresolved lost.example/robots.txt -",
+		"moved.example 00 301 redirect_unresolved moved.example/robots.txt>first.example/robots.txt -",
 	}
 	var members []byte
 	for _, record := range records {
@@ -59,7 +64,8 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 	}
 	must(t, z.Close())
 	for name, file := range map[string][]byte{
-		"members": members, "one member": gzipped(strings.Join(records, "")), "plain": []byte(strings.Join(records, "")), "WACZ": wacz.Bytes(),
+		"members": members, "one member": gzipped(strings.Join(records, "")), "plain": []byte(strings.Join(records, "")),
+		"WACZ": wacz.Bytes(),
 	} {
 		server := newArchiveServer(t, map[string][]byte{"/a.warc": file})
 		for _, s := range []source.Config{
@@ -85,7 +91,8 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 					damaged++
 				}
 			}
-			if !slices.Equal(seqs, []int64{1, 2, 3, 4, 5, 6, 7, 8}) || m.Skipped["other_urls"] != 1 || m.Skipped["damaged"] != 3 || damaged != 3 {
+			if !slices.Equal(seqs, []int64{1, 2, 3, 4, 5, 6, 7, 8}) || m.Skipped["other_urls"] != 1 ||
+				m.Skipped["damaged"] != 3 || damaged != 3 {
 				t.Errorf("%s: numbers %d, %v skipped, %d damaged places listed", name, seqs, m.Skipped, damaged)
 			}
 		}
@@ -99,21 +106,25 @@ func TestArchivesOfWriters_NoRace(t *testing.T) {
 		t.Skip("the archives are not here")
 	}
 	for file, want := range map[string]string{
-		"revisit-by-record-id.warc.gz":               "a.test 00 200 success a.test/robots.txt /private/",
-		"revisit-whole-seconds.warc.gz":              "a.test 00 200 success a.test/robots.txt /private/",
-		"revisit-full.warc.gz":                       "a.test 00 200 success a.test/robots.txt /private/",
-		"warc-0.18.warc":                             "a.test 00 200 success a.test/robots.txt /private/\nb.test 00 200 success b.test/robots.txt /private/",
+		"revisit-by-record-id.warc.gz":  "a.test 00 200 success a.test/robots.txt /private/",
+		"revisit-whole-seconds.warc.gz": "a.test 00 200 success a.test/robots.txt /private/",
+		"revisit-full.warc.gz":          "a.test 00 200 success a.test/robots.txt /private/",
+		"warc-0.18.warc": "a.test 00 200 success a.test/robots.txt /private/\n" +
+			"b.test 00 200 success b.test/robots.txt /private/",
 		"../reports/status-line-without-version.arc": "a.example 13 200 success a.example/robots.txt /private/",
 	} {
 		for _, lastCapture := range []bool{true, false} {
-			c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{filepath.Join(folder, file)}, LastCapture: lastCapture})
+			c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{filepath.Join(folder, file)},
+				LastCapture: lastCapture})
 			_, err := Run(t.Context(), c, new(Progress))
 			must(t, err)
 			rows := slices.Compact(lastRows(t, c)) // without --last-capture the original has its row too
 			if got := strings.Join(rows, "\n"); got != want {
 				t.Errorf("%s, last capture %v: %s", file, lastCapture, cmp.Diff(want, got))
 			}
-			if reasons := rejectedReasons(t, c); slices.ContainsFunc(reasons, func(r string) bool { return strings.HasPrefix(r, "damaged") }) {
+			if reasons := rejectedReasons(t, c); slices.ContainsFunc(reasons, func(r string) bool {
+				return strings.HasPrefix(r, "damaged")
+			}) {
 				t.Errorf("%s: %q", file, fmt.Sprint(reasons))
 			}
 		}

@@ -53,10 +53,13 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 		t.Fatal(err)
 	}
 	return Config{
-		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
-		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: schema.TableNames,
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: writeFile(t, "hosts", []byte(hosts)),
+			Schemes: []string{"http"}},
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
+		Tables:   schema.TableNames,
 		Fetch: client.Config{
-			UserAgent: "test", Timeout: 20 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20}, Concurrency: 50, PerAddress: 4, PerDomain: 50,
+			UserAgent: "test", Timeout: 20 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20},
+			Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 		},
 	}

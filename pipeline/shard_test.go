@@ -17,7 +17,8 @@ import (
 // A run of shards counts and lists what it rejects and skips as a run without: a line
 // without a host and an unused sample once, and the hosts outside of the sample in sum.
 func TestShardsRejectAndSkipAsAWhole_NoRace(t *testing.T) {
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n") }, list(60)+"not a host\nh3.example\n")
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n") }, list(60)+
+		"not a host\nh3.example\n")
 	c.Source.Sample = 0.5
 	type account struct {
 		Targets, Rejected int64

@@ -69,8 +69,10 @@ func TestBodiesInFoldersOfTheirHosts(t *testing.T) {
 func TestSitemapsOfSeveralHosts(t *testing.T) {
 	dir := t.TempDir()
 	for name, body := range map[string]string{
-		"a.example": "Sitemap: https://b.example/1\nSitemap: http://a.example/2\nSitemap: https://user:pass@a.example/3\nSitemap: https://a.example@b.example/4\nSitemap: http://b.example/@a.example\n",
-		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\nSitemap: //u@b.example:8080\nSitemap: //a.example/b\n",
+		"a.example": "Sitemap: https://b.example/1\nSitemap: http://a.example/2\nSitemap: https://user:pass@a.example/3\n" +
+			"Sitemap: https://a.example@b.example/4\nSitemap: http://b.example/@a.example\n",
+		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\nSitemap: //u@b.example:8080\n" +
+			"Sitemap: //a.example/b\n",
 		"c.example": "User-agent: *\n",
 		"d.example": "Sitemap: http://e.example/1\n",
 		"f.example": "Sitemap: \"https://f.example/1\"\nSitemap: https://f.example/1 https://f.example/2\n", // no URL
@@ -85,7 +87,8 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 	for _, row := range rowsOf[schema.Sitemap](t, c, "sitemaps") {
 		got[row.Host] = append(got[row.Host], row.IsSameHost)
 	}
-	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true, false}, "d.example": {false}, "f.example": {false, false}}
+	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true,
+		false}, "d.example": {false}, "f.example": {false, false}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("is_same_host (-want +got):\n%s", diff)
 	}
@@ -131,7 +134,8 @@ func TestRanksOfAListThatSelects_NoRace(t *testing.T) {
 // and hosts.
 func TestRulesAndLinesOfAFile(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "a.example"), []byte("User-agent: *\nDisallow: /\u00e9\nDisallow: /a\nx-one: 1\nx-two: 2\n"), 0o666))
+	must(t, os.WriteFile(filepath.Join(dir, "a.example"),
+		[]byte("User-agent: *\nDisallow: /\u00e9\nDisallow: /a\nx-one: 1\nx-two: 2\n"), 0o666))
 	c := newConfig(t, nil, "")
 	c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
 	_, err := Run(t.Context(), c, new(Progress))
@@ -157,7 +161,8 @@ func TestRulesAndLinesOfAFile(t *testing.T) {
 // The date of a run that judges another again is that of the user, otherwise that of the
 // other run.
 func TestTheDateOfARunThatJudgesAgain(t *testing.T) {
-	first := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\n\r\n")))}})
+	first := storedConfig(t, source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\n\r\n")))}})
 	dates := []time.Time{time.Date(2024, 5, 14, 0, 0, 0, 0, time.UTC), time.Date(2025, 6, 15, 0, 0, 0, 0, time.UTC)}
 	first.AsOf = &dates[0]
 	_, err := Run(t.Context(), first, new(Progress))
@@ -192,7 +197,8 @@ func TestLimitsOfOwnProfilesJudgedAgain(t *testing.T) {
 		profiles[i] = &own
 	}
 	first := newConfig(t, nil, "")
-	first.Source, first.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir, Limits: fetch.Limits{MaxBody: 200}}, 200
+	first.Source, first.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir, Limits: fetch.Limits{
+		MaxBody: 200}}, 200
 	first.Evaluate.Profiles, first.Tables = profiles, []string{"fetches", "bodies"}
 	_, err := Run(t.Context(), first, new(Progress))
 	must(t, err)

@@ -66,7 +66,8 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 		since  int               // unreachable since this day, -1 for reachable
 		stale  int               // day of the copy, -1 for none
 	}
-	closed, open, partial, unknown := "full_disallow unknown", "full_allow allow_all", "conditional_allow partial", "undefined unknown"
+	closed, open, partial, unknown := "full_disallow unknown", "full_allow allow_all", "conditional_allow partial",
+		"undefined unknown"
 	all := func(s string) map[string]string {
 		return map[string]string{"google": s, "google-2019": s, "google-2012": s, "rfc9309": s}
 	}
@@ -76,22 +77,31 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 	}{
 		{"5xx with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
-			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 1, -1},
-			{31, down, map[string]string{"google": partial, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "stale_copy", 1, 0},
-			{32, down, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "unreachable_too_long", 1, -1},
+			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown},
+				"server_error", 1, -1},
+			{31, down, map[string]string{"google": partial, "google-2019": closed, "google-2012": closed, "rfc9309": unknown},
+				"stale_copy", 1, 0},
+			{32, down, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown},
+				"unreachable_too_long", 1, -1},
 			{33, file1, all(partial), "success", -1, -1},
-			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 34, -1},
+			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown},
+				"server_error", 34, -1},
 		}},
 		{"network failures with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
-			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown, "rfc9309": unknown}, "incomplete_body", 5, -1},
-			{6, cutShort, map[string]string{"google": partial, "google-2019": closed, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 5, 0},
-			{36, cutShort, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "unreachable_too_long", 5, -1},
+			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown,
+				"rfc9309": unknown}, "incomplete_body", 5, -1},
+			{6, cutShort, map[string]string{"google": partial, "google-2019": closed, "google-2012": unknown,
+				"rfc9309": unknown}, "stale_copy", 5, 0},
+			{36, cutShort, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown,
+				"rfc9309": unknown}, "unreachable_too_long", 5, -1},
 		}},
 		{"without a copy", []day{
 			{0, down, all(closed), "server_error", 0, -1},
-			{7, cutShort, map[string]string{"google": open, "google-2019": closed, "google-2012": unknown, "rfc9309": closed}, "unreachable_too_long", 0, -1},
-			{31, down, map[string]string{"google": unknown, "google-2019": open, "google-2012": unknown, "rfc9309": open}, "unreachable_too_long", 0, -1},
+			{7, cutShort, map[string]string{"google": open, "google-2019": closed, "google-2012": unknown, "rfc9309": closed},
+				"unreachable_too_long", 0, -1},
+			{31, down, map[string]string{"google": unknown, "google-2019": open, "google-2012": unknown, "rfc9309": open},
+				"unreachable_too_long", 0, -1},
 		}},
 		{"a 4xx withdraws the copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
@@ -162,10 +172,14 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 		days    []day
 	}{
 		{"429 under a strict profile", 0, []day{
-			{file1, []*robots.Profile{strict}, "conditional_allow success - - -", []string{"strict allow no_rule *, disallow rule *, allow robots_txt *"}},
-			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0", []string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
-			{tooMany, []*robots.Profile{rfc}, "full_allow client_error - - -", []string{"rfc9309 allow full_allow -, allow full_allow -, allow robots_txt -"}},
-			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0", []string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{file1, []*robots.Profile{strict}, "conditional_allow success - - -",
+				[]string{"strict allow no_rule *, disallow rule *, allow robots_txt *"}},
+			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0",
+				[]string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{tooMany, []*robots.Profile{rfc}, "full_allow client_error - - -",
+				[]string{"rfc9309 allow full_allow -, allow full_allow -, allow robots_txt -"}},
+			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0",
+				[]string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
 			{down, []*robots.Profile{rfc, strict}, "full_disallow server_error server_error 4 -", []string{
 				"rfc9309 disallow full_disallow -, disallow full_disallow -, allow robots_txt -",
 				"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
@@ -174,10 +188,14 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 				"rfc9309 disallow full_disallow -, disallow full_disallow -, allow robots_txt -"}},
 		}},
 		{"a misconfigured site", 503, []day{
-			{file1, []*robots.Profile{rfc}, "conditional_allow success - - -", []string{"rfc9309 allow no_rule *, disallow rule *, allow robots_txt *"}},
-			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0", []string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
-			{down, []*robots.Profile{google}, "full_allow misconfigured_server server_error - -", []string{"google allow full_allow -, allow full_allow -, allow full_allow -"}},
-			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0", []string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{file1, []*robots.Profile{rfc}, "conditional_allow success - - -",
+				[]string{"rfc9309 allow no_rule *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0",
+				[]string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{google}, "full_allow misconfigured_server server_error - -",
+				[]string{"google allow full_allow -, allow full_allow -, allow full_allow -"}},
+			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0",
+				[]string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -216,7 +234,8 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 				if f.ErrorClass != nil {
 					class = *f.ErrorClass
 				}
-				if got := strings.Join([]string{f.Outcome, f.Reason, class, since(f.UnreachableSince), since(f.StaleSince)}, " "); got != d.row {
+				if got := strings.Join([]string{f.Outcome, f.Reason, class, since(f.UnreachableSince), since(f.StaleSince)},
+					" "); got != d.row {
 					t.Errorf("day %d: %s, want %s", n, got, d.row)
 				}
 				if (f.ContentDigest != nil) != (f.Reason == "success" || f.Reason == "stale_copy") {
@@ -225,9 +244,11 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 				// Judged again under another profile and then under these, it is the same.
 				strange, _ := robots.ProfileNamed("classic-1996")
 				other, again := c, c
-				other.Dir, other.State, other.Source = filepath.Join(t.TempDir(), "other"), "", source.Config{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
+				other.Dir, other.State, other.Source = filepath.Join(t.TempDir(), "other"), "",
+					source.Config{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
 				other.Evaluate.Profiles = []*robots.Profile{strange}
-				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "", source.Config{FromRun: filepath.Join(other.Dir, "_runs", c.Run)}
+				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "",
+					source.Config{FromRun: filepath.Join(other.Dir, "_runs", c.Run)}
 				for _, config := range []Config{other, again} {
 					if _, err := Run(context.Background(), config, new(Progress)); err != nil {
 						t.Fatal(err)
@@ -236,7 +257,8 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 				if diff := cmp.Diff(rowsOf[schema.Fetch](t, c, "fetches"), rowsOf[schema.Fetch](t, again, "fetches")); diff != "" {
 					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
-				if diff := cmp.Diff(rowsOf[schema.Verdict](t, c, "verdicts"), rowsOf[schema.Verdict](t, again, "verdicts")); diff != "" {
+				if diff := cmp.Diff(rowsOf[schema.Verdict](t, c, "verdicts"), rowsOf[schema.Verdict](t, again,
+					"verdicts")); diff != "" {
 					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
 				byProfile := make(map[string][]string)
@@ -285,7 +307,8 @@ func TestFreshAnswersAreNotAskedFor_NoRace(t *testing.T) {
 		{"but not under rfc9309", caching("public, max-age=172800"), day, false, 2*day - 1, false},
 		{"a 410 is an answer", gone, day, true, time.Hour, true},
 		{"an outage is none", down, day, true, time.Second, false},
-		{"nor what is one to some profile", func(w http.ResponseWriter) { w.WriteHeader(429) }, day, true, time.Second, false},
+		{"nor what is one to some profile", func(w http.ResponseWriter) { w.WriteHeader(429) }, day, true, time.Second,
+			false},
 		{"a clock that went back", file1, day, true, -time.Hour, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -307,7 +330,8 @@ func TestFreshAnswersAreNotAskedFor_NoRace(t *testing.T) {
 					counted[n.Metric]++
 					counted[n.Metric+" "+n.Key] += n.N
 				}
-				if cached := row.cached && i == 1; counted["source "+out.Source] != 1 || counted["source"] != 1 || counted["total_us"] == 0 != cached {
+				if cached := row.cached && i == 1; counted["source "+out.Source] != 1 || counted["source"] != 1 ||
+					counted["total_us"] == 0 != cached {
 					t.Errorf("run %d, of source %s, counts %v", i, out.Source, counted)
 				}
 			}
@@ -375,7 +399,8 @@ func TestAStateFolderThatCannotBeUsedEndsTheRun(t *testing.T) {
 	s.set(file1)
 	c := newConfig(t, s.ServeHTTP, "h.example\n")
 	c.State = writeFile(t, "state", []byte("not a folder"))
-	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(), "state folder") {
+	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(),
+		"state folder") {
 		t.Errorf("error %v", err)
 	}
 }

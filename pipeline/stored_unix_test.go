@@ -26,12 +26,14 @@ import (
 // rejected.
 func TestFolderOfLinks(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.example": "User-agent: *\n", ".hidden": "", "sub/b.example": "", "else/c": "Disallow: /\n"} {
+	for name, text := range map[string]string{"a.example": "User-agent: *\n", ".hidden": "", "sub/b.example": "",
+		"else/c": "Disallow: /\n"} {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "in", name)), 0o777))
 		must(t, os.WriteFile(filepath.Join(dir, "in", name), []byte(text), 0o666))
 	}
 	must(t, os.Rename(filepath.Join(dir, "in", "else"), filepath.Join(dir, "else")))
-	for name, to := range map[string]string{"c.example": "../else/c", "d.example": "nowhere", "e.example": "../else", "f.example": "f.example"} {
+	for name, to := range map[string]string{"c.example": "../else/c", "d.example": "nowhere", "e.example": "../else",
+		"f.example": "f.example"} {
 		must(t, os.Symlink(to, filepath.Join(dir, "in", name)))
 	}
 	must(t, syscall.Mkfifo(filepath.Join(dir, "in", "g.example"), 0o666))
@@ -41,7 +43,8 @@ func TestFolderOfLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, bodiesOf(t, c)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"not_a_file", "not_a_file", "not_a_file", "not_a_file"}, slices.DeleteFunc(rejectedReasons(t, c), func(s string) bool { return s == "origin_not_in_run" })); diff != "" {
+	if diff := cmp.Diff([]string{"not_a_file", "not_a_file", "not_a_file", "not_a_file"},
+		slices.DeleteFunc(rejectedReasons(t, c), func(s string) bool { return s == "origin_not_in_run" })); diff != "" {
 		t.Error(diff)
 	}
 	// The digest of the input is that of the link's target.
@@ -134,14 +137,18 @@ func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 		warcResponse("odd.example", "HTTP/1.1 304 Not Modified\r\n\r\n"),
 		warcResponse("proxy.example", "HTTP/1.1 305 Use Proxy\r\nLocation: /x\r\n\r\n"),
 		warcResponse("part.example", "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-10/90\r\n\r\nUser-agent:"),
-		strings.Replace(warcResponse("cut.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
-		strings.Replace(warcResponse("broken.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: disconnect\r\nWARC-Date", 1),
-		strings.Replace(warcResponse("again.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1),
+		strings.Replace(warcResponse("cut.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date",
+			"WARC-Truncated: length\r\nWARC-Date", 1),
+		strings.Replace(warcResponse("broken.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date",
+			"WARC-Truncated: disconnect\r\nWARC-Date", 1),
+		strings.Replace(warcResponse("again.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response",
+			"WARC-Type: revisit", 1),
 		strings.Replace(warcResponse("bare.example", ""), "WARC-Type: response", "WARC-Type: revisit", 1),
 	} {
 		archive.WriteString(record)
 	}
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"},
+		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
 	roomy := *c.Evaluate.Profiles[0] // bodies are kept up to the largest limit of all profiles
 	roomy.Name, roomy.SizeLimit = "roomy", c.Fetch.MaxBody
 	c.Evaluate.Profiles = append(slices.Clone(c.Evaluate.Profiles), &roomy)
@@ -168,7 +175,8 @@ func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 		if got != class || (row.Error != nil) != (class != "") {
 			t.Errorf("%s: class of error %q, error %v, want %q", row.Host, got, row.Error, class)
 		}
-		if hops := row.Hops; row.Host == "proxy.example" && (row.Reason != "redirect_unresolved" || hops[len(hops)-1].URL != "https://proxy.example/x") {
+		if hops := row.Hops; row.Host == "proxy.example" && (row.Reason != "redirect_unresolved" ||
+			hops[len(hops)-1].URL != "https://proxy.example/x") {
 			t.Errorf("305 with a Location: reason %s, hops %v", row.Reason, hops)
 		}
 	}

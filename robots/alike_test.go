@@ -29,7 +29,8 @@ func sayTheSame(t *testing.T, a, b *Policy, most int, text func() string) Differ
 		known.agree == alike && search != Same,
 		known.agree == alikePlainly && search == Differs,
 		known.needless && search == Same:
-		t.Fatalf("%s and %s: the short way says %v, %+v; a search says %v\n%s", a.judge.profile.Name, b.judge.profile.Name, short, known, search, text())
+		t.Fatalf("%s and %s: the short way says %v, %+v; a search says %v\n%s", a.judge.profile.Name, b.judge.profile.Name,
+			short, known, search, text())
 	}
 	return short
 }
@@ -43,7 +44,8 @@ func TestShortWaysOnTheCorpus(t *testing.T) {
 		every = 24
 	}
 	for _, names := range [][2]string{
-		{"google", "google-2019"}, {"google", "google-2012"}, {"google", "classic-1996"}, {"google", "rfc9309"}, {"google-2019", "rfc9309"}, {"rfc9309", "google-2012"},
+		{"google", "google-2019"}, {"google", "google-2012"}, {"google", "classic-1996"}, {"google", "rfc9309"},
+		{"google-2019", "rfc9309"}, {"rfc9309", "google-2012"},
 		{"google", "crawler-commons"}, {"google", "heritrix"}, {"google", "protego"}, {"google", "wget"},
 	} {
 		one, two := *named(t, names[0]), *named(t, names[1])
@@ -66,7 +68,9 @@ func TestShortWaysOnTheCorpus(t *testing.T) {
 				if key := [2]int{a.SameAs, b.SameAs}; !known[key] {
 					known[key] = true
 					pairs++
-					if sayTheSame(t, a, b, automaton.MaxWork/8, func() string { return host + " " + agents[n].Name }) == DifferenceUndecided {
+					if sayTheSame(t, a, b, automaton.MaxWork/8, func() string {
+						return host + " " + agents[n].Name
+					}) == DifferenceUndecided {
 						undecided++
 					}
 				}
@@ -90,7 +94,9 @@ func TestShortWaysOnRandomRules(t *testing.T) {
 	if testing.Short() {
 		draws = 4000
 	}
-	words := []string{"admin", "cart", "files", "Data", "a", "B", "3", "4A", "2Cb", "x", "?", "?q=", "&id=", "/", "/", "//", ".php", ":", "=", ";", "+", "~", "[", "]", "\"", "|", "$", "%", "%2", "%20", "%22", "%2F", "%2f", "%3A", "%3b", "%41", "%5B", "%7C", "%7e", "%C3%A9", "%c3%a9", "%2A", "%24", "é", " ", "index.html", "robots.txt"}
+	words := []string{"admin", "cart", "files", "Data", "a", "B", "3", "4A", "2Cb", "x", "?", "?q=", "&id=", "/", "/",
+		"//", ".php", ":", "=", ";", "+", "~", "[", "]", "\"", "|", "$", "%", "%2", "%20", "%22", "%2F", "%2f", "%3A", "%3b",
+		"%41", "%5B", "%7C", "%7e", "%C3%A9", "%c3%a9", "%2A", "%24", "é", " ", "index.html", "robots.txt"}
 	var profiles []*Profile
 	for _, f := range builtin {
 		p := f()
@@ -185,7 +191,8 @@ func TestShortWaysAreBounded(t *testing.T) {
 	pairs := entangled()
 	stars := many(20000, func(i int) string { return []string{"allow", "disallow"}[i%2] + fmt.Sprintf(": /%x*a%x", i, i) })
 	pairs["meetings"] = [2]string{stars, stars}
-	pairs["one pattern"] = [2]string{"disallow: /" + strings.Repeat("*a", 250_000), "allow: /" + strings.Repeat("*B", 250_000)}
+	pairs["one pattern"] = [2]string{"disallow: /" + strings.Repeat("*a", 250_000), "allow: /" + strings.Repeat("*B",
+		250_000)}
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
 		a := policyOf(named(t, "google"), pairs[name][0])
 		for _, other := range DocumentNames() {
@@ -204,7 +211,8 @@ func TestRulesApart(t *testing.T) {
 	for rule, want := range map[string]string{
 		"/x*y$": "/xy$", "/xy$": "/xy$", "/xy": "", "/x*y": "", "/x?y": "/x;?y", "/*C": "/,",
 	} {
-		readings, on := readingsOf(policyOf(named(t, "google"), "disallow: "+rule), policyOf(named(t, "protego"), "disallow: "+rule))
+		readings, on := readingsOf(policyOf(named(t, "google"), "disallow: "+rule), policyOf(named(t, "protego"),
+			"disallow: "+rule))
 		a, b := &readings[0], &readings[1]
 		one, _ := a.normal(on)
 		two, _ := b.normal(on)
@@ -245,7 +253,8 @@ func TestRulesOfTwoRewriters(t *testing.T) {
 		{"wget", "httrack", "disallow: /a|b"}, {"scrapy", "wget", "disallow: /%2F"}, {"scrapy", "wget", "disallow: /%"},
 		{"google", "wget", stars.String() + "disallow: /x?y"},
 	} {
-		if d, _ := Differ(policyOf(named(t, c.one), c.rules), policyOf(named(t, c.two), c.rules), automaton.MaxWork); d != Differs {
+		if d, _ := Differ(policyOf(named(t, c.one), c.rules), policyOf(named(t, c.two), c.rules),
+			automaton.MaxWork); d != Differs {
 			t.Errorf("%s and %s, %.40q: %v", c.one, c.two, c.rules, d)
 		}
 	}

@@ -83,7 +83,8 @@ func TestClassOfTwoRules(t *testing.T) {
 				targets = append(targets, p.target([]byte(path)))
 			}
 			f, j := new(File), NewJudge(p, []Agent{{Tokens: []string{"a"}}})
-			for _, rules := range []string{"allow: %s\ndisallow: %s", "allow: %s$\ndisallow: %s", "allow: %s\ndisallow: %s$", "disallow: /\nallow: %s\ndisallow: %s"} {
+			for _, rules := range []string{"allow: %s\ndisallow: %s", "allow: %s$\ndisallow: %s", "allow: %s\ndisallow: %s$",
+				"disallow: /\nallow: %s\ndisallow: %s"} {
 				for _, one := range texts {
 					for _, two := range texts {
 						body := fmt.Sprintf("user-agent: a\n"+rules, one, two)
@@ -148,9 +149,11 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /*a\nallow: /", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /*a\nallow: /******a", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
 		{"disallow: /a*b\nallow: /a", by{"partial", "partial", "partial", "partial", "partial"}},
-		{"disallow: /\nallow: /b\ndisallow: /b*c\ndisallow: /b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
+		{"disallow: /\nallow: /b\ndisallow: /b*c\ndisallow: /b", by{"partial", "partial", "partial", "disallow_all",
+			"partial"}},
 		{"disallow: /\ndisallow: /*a", all("disallow_all")},
-		{"disallow: /\nallow: /b\ndisallow: /b*\ndisallow: /bc", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
+		{"disallow: /\nallow: /b\ndisallow: /b*\ndisallow: /bc", by{"disallow_all", "partial", "partial", "disallow_all",
+			"disallow_all"}},
 		// 2012 adds the slash.
 		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disallow: a\nallow: a$\nallow: a*", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
@@ -170,12 +173,15 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
 		{"disallow: /*%3A\nallow: /*:", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /\nallow: /*%3A", by{"partial", "partial", "partial", "disallow_all", "partial"}},
-		{"disallow: /\nallow: /*%3Ab\ndisallow: /***%3Ab", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
+		{"disallow: /\nallow: /*%3Ab\ndisallow: /***%3Ab", by{"disallow_all", "partial", "partial", "disallow_all",
+			"disallow_all"}},
 		// Covered in the path, where the escape stays an escape, but not in the
 		// query.
-		{"disallow: /\nallow: /*%2Fb\ndisallow: /*****2Fb", by{"disallow_all", "partial", "partial", "disallow_all", "partial"}},
+		{"disallow: /\nallow: /*%2Fb\ndisallow: /*****2Fb", by{"disallow_all", "partial", "partial", "disallow_all",
+			"partial"}},
 		{"disallow: /\nallow: /*%2Fb\ndisallow: /****/b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
-		{"disallow: /\nallow: /*?%2Fb\ndisallow: /****?/b", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
+		{"disallow: /\nallow: /*?%2Fb\ndisallow: /****?/b", by{"partial", "partial", "partial", "disallow_all",
+			"disallow_all"}},
 	} {
 		eachProfile(t, func(t *testing.T, p *Profile) {
 			if got := classOf(p, c.rules); got.String() != c.want.of(p.Name) {
@@ -188,7 +194,8 @@ func TestClassOfProfiles(t *testing.T) {
 // TestClassGivesUp checks that hostile rules cost no more than the budget.
 func TestClassGivesUp(t *testing.T) {
 	p := named(t, "google")
-	rules := strings.Repeat("disallow: /\n", 5000) + strings.Repeat("allow: /a*a*a*a*a\ndisallow: /*******************\n", 5000)
+	rules := strings.Repeat("disallow: /\n", 5000) + strings.Repeat("allow: /a*a*a*a*a\ndisallow: /*******************\n",
+		5000)
 	if got := classOf(p, rules); got != Partial {
 		t.Errorf("got %v", got)
 	}

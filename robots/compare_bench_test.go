@@ -86,7 +86,8 @@ func entangled() map[string][2]string {
 	// letters.
 	sets := repeat(18, func(i int) string { return fmt.Sprintf("disallow: /*%c*%c", letters[i], letters[i+18]) })
 	kinds := repeat(18, func(i int) string {
-		return []string{"allow", "disallow"}[i%2] + fmt.Sprintf(": /*%c%s%c", letters[i], strings.Repeat("*", i+1), letters[i+18])
+		return []string{"allow", "disallow"}[i%2] + fmt.Sprintf(": /*%c%s%c", letters[i], strings.Repeat("*", i+1),
+			letters[i+18])
 	})
 	pairs := map[string][2]string{
 		"sets":     {sets + "disallow: /*a*b*c", sets + "allow: /*b*c*d*e"},

@@ -40,7 +40,8 @@ func TestCompare(t *testing.T) {
 		{"google", "disallow: /\nallow: /a", "disallow: /ab", "mixed /ab /"},
 		{"google", "disallow: /*?", "disallow: /?\ndisallow: /*a?", "looser - /!?"},
 		{"google", "allow: /a/index.html\ndisallow: /a", "allow: /a/index.html\nallow: /a/$\ndisallow: /a", "equal - -"},
-		{"google-2019", "allow: /page\ndisallow: /*.htm", "allow: /page\ndisallow: /*.htm\ndisallow: /page.htm", "stricter /page.htm -"},
+		{"google-2019", "allow: /page\ndisallow: /*.htm", "allow: /page\ndisallow: /*.htm\ndisallow: /page.htm",
+			"stricter /page.htm -"},
 		{"classic-1996", "disallow: /help", "disallow: /help/", "looser - /help"},
 		{"rfc9309", "disallow: /%7Ea", "disallow: /~a", "equal - -"},
 		{"rfc9309", "disallow: /", "disallow: *\ndisallow: /robots.txt", "equal - -"},
@@ -188,7 +189,8 @@ func shorter(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.C
 
 // checkComparison checks a comparison on all paths of an arena.
 func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, tb []Target) error {
-	want := map[[2]bool]Relation{{}: Equal, {true, false}: Stricter, {false, true}: Looser, {true, true}: Mixed}[[2]bool{c.Closes != nil, c.Opens != nil}]
+	want := map[[2]bool]Relation{{}: Equal, {true, false}: Stricter, {false, true}: Looser, {true, true}: Mixed}[[2]bool{
+		c.Closes != nil, c.Opens != nil}]
 	if c.Relation != want {
 		return fmt.Errorf("%v with witnesses %v and %v", c.Relation, c.Closes, c.Opens)
 	}
@@ -217,7 +219,8 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 			}
 			continue
 		}
-		if x, y := a.judgePath([]byte(w.Path)), b.judgePath([]byte(w.Path)); x != w.A || y != w.B || rank(y.Value) > rank(x.Value) != (i == 0) || x.Value == y.Value {
+		if x, y := a.judgePath([]byte(w.Path)), b.judgePath([]byte(w.Path)); x != w.A || y != w.B ||
+			rank(y.Value) > rank(x.Value) != (i == 0) || x.Value == y.Value {
 			return fmt.Errorf("witness %d, %s: %v and %v, want %v and %v", i, w.Path, w.A, w.B, x, y)
 		}
 		within := len(w.Path) <= ar.length && strings.Trim(w.Path, ar.path) == "" && w.Path[0] == '/'
@@ -228,7 +231,8 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 			within = within && strings.IndexByte(ar.path, w.Path[k]) >= 0
 		}
 		switch {
-		case found < 0 && within, found >= 0 && shorter(paths[found], w.Path) < 0, found >= 0 && within && paths[found] != w.Path:
+		case found < 0 && within, found >= 0 && shorter(paths[found], w.Path) < 0, found >= 0 && within &&
+			paths[found] != w.Path:
 			first := "none"
 			if found >= 0 {
 				first = paths[found]
@@ -260,7 +264,8 @@ func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error 
 		}
 		return nil
 	}
-	if !automaton.IsPlain([]byte(w.Path)) || w.A.Value == w.B.Value || w.A != a.judgePath([]byte(w.Path)) || w.B != b.judgePath([]byte(w.Path)) {
+	if !automaton.IsPlain([]byte(w.Path)) || w.A.Value == w.B.Value || w.A != a.judgePath([]byte(w.Path)) ||
+		w.B != b.judgePath([]byte(w.Path)) {
 		return fmt.Errorf("%v, plain counterexample %v", d, w)
 	}
 	within := len(w.Path) <= ar.length && strings.Trim(w.Path, ar.path) == ""
@@ -396,7 +401,8 @@ func TestCompareMetamorphic(t *testing.T) {
 				}
 			}
 		}
-		if d := Compare(a, of(more)); d.Relation != c.Relation || path(d.Closes) != path(c.Closes) || path(d.Opens) != path(c.Opens) {
+		if d := Compare(a, of(more)); d.Relation != c.Relation || path(d.Closes) != path(c.Closes) ||
+			path(d.Opens) != path(c.Opens) {
 			t.Fatalf("%+v\n%q\n%q and %q\n%+v and %+v", *p, one, two, more, c, d)
 		}
 		for class, rules := range map[Class]string{AllowAll: "", DisallowAll: "disallow: /"} {
@@ -499,7 +505,8 @@ func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 			differs bool
 			*Counterexample
 		}{{higher, c.Closes}, {lower, c.Opens}} {
-			if w.differs && (w.Counterexample == nil && c.Relation != RelationUndecided || w.Counterexample != nil && shorter(string(path), w.Path) < 0 && !a.judge.profile.transforms() && !b.judge.profile.transforms()) {
+			if w.differs && (w.Counterexample == nil && c.Relation != RelationUndecided || w.Counterexample != nil &&
+				shorter(string(path), w.Path) < 0 && !a.judge.profile.transforms() && !b.judge.profile.transforms()) {
 				t.Fatalf("%s has %v and %v, and the relation is %v, first %v", path, x.Value, y.Value, c.Relation, w.Counterexample)
 			}
 		}

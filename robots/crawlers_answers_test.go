@@ -15,21 +15,25 @@ import (
 
 // recordedPrograms are the columns of programs in the recorded answers, by profile.
 var recordedPrograms = map[string]string{
-	"scrapy": "scrapy-2.8.0", "crawlee": "crawlee-http-3.18.1", "colly": "colly-2.3.0", "simplecrawler": "simplecrawler-1.1.9",
-	"robotstxt-r": "robotstxt-r-d3d0a4d5", "wget": "wget-1.21.3", "httrack": "httrack-3.49.4",
-	"broken-link-checker": "broken-link-checker-0.7.8", "supercrawler": "supercrawler-2.0.0", "linkchecker": "linkchecker-10.2.1",
-	"lwp": "lwp-robotua-6.68", "robots.js": "robots-0.10.1",
+	"scrapy": "scrapy-2.8.0", "crawlee": "crawlee-http-3.18.1", "colly": "colly-2.3.0",
+	"simplecrawler": "simplecrawler-1.1.9",
+	"robotstxt-r":   "robotstxt-r-d3d0a4d5", "wget": "wget-1.21.3", "httrack": "httrack-3.49.4",
+	"broken-link-checker": "broken-link-checker-0.7.8", "supercrawler": "supercrawler-2.0.0",
+	"linkchecker": "linkchecker-10.2.1",
+	"lwp":         "lwp-robotua-6.68", "robots.js": "robots-0.10.1",
 }
 
 // misses are recorded answers of programs that no field of a profile says.
 var misses = map[string]string{
 	"robotstxt-r 301-to-closed": relative, "robotstxt-r 302-to-closed": relative, "robotstxt-r 303-to-closed": relative,
 	"robotstxt-r 307-to-closed": relative, "robotstxt-r 308-to-closed": relative,
-	"robots.js 200-html-type-closed": shifted, "robots.js 200-html-page": shifted, "robots.js 200-html-page-closed": shifted,
-	"robots.js 200-empty": shifted, "robots.js timeout": shifted,
+	"robots.js 200-html-type-closed": shifted, "robots.js 200-html-page": shifted,
+	"robots.js 200-html-page-closed": shifted,
+	"robots.js 200-empty":            shifted, "robots.js timeout": shifted,
 }
 
-const shifted = "from the case loop on, each answer of the column stands one case below its own, as the table beside the recorded answers shows"
+const shifted = "from the case loop on, each answer of the column stands one case below its own, as the table beside " +
+	"the recorded answers shows"
 const relative = "it fails on a redirect to a relative location, and the facts have the URL that it leads to"
 
 // The profiles that stand for a program take answers as it was recorded to take them.

@@ -13,8 +13,9 @@ const recordedCrawlers = "../../shared/conformance/crawlers/answers.jsonl.gz"
 // crawlerColumns names the column of each dialect in the recorded answers of little-used
 // crawlers.
 var crawlerColumns = map[string]string{
-	"httrack": "httrack-3.49.4", "spiderbar": "spiderbar-0.2.4", "protego-0.2": "protego-0.2.1", "robots-parser": "robots-parser-2.4.0",
-	"urllib-3.11": "urllib-3.11.2", "colly": "colly-2.3.0", "crawlee": "crawlee-utils-3.18.1",
+	"httrack": "httrack-3.49.4", "spiderbar": "spiderbar-0.2.4", "protego-0.2": "protego-0.2.1",
+	"robots-parser": "robots-parser-2.4.0",
+	"urllib-3.11":   "urllib-3.11.2", "colly": "colly-2.3.0", "crawlee": "crawlee-utils-3.18.1",
 }
 
 // asHTTrack is a file or an agent in which HTTrack stands for the agent that is asked about,

@@ -7,7 +7,8 @@ import (
 
 // The first of an agent's groups with a crawl-delay decides.
 func TestCrawlDelayOfSeveralGroups(t *testing.T) {
-	body := []byte("user-agent: a\ndisallow: /1\n\nuser-agent: a\ncrawl-delay: 2\ndisallow: /2\n\nuser-agent: a\ncrawl-delay: 3\ndisallow: /3\n")
+	body := []byte("user-agent: a\ndisallow: /1\n\nuser-agent: a\ncrawl-delay: 2\ndisallow: /2\n\nuser-agent: a\n" +
+		"crawl-delay: 3\ndisallow: /3\n")
 	eachProfile(t, func(t *testing.T, p *Profile) {
 		var f File
 		f.Parse(body, p)
@@ -24,8 +25,10 @@ func TestCrawlDelayOfSeveralGroups(t *testing.T) {
 
 // A crawl-delay is for the agents that were listed last before it.
 func TestCrawlDelayOfSomeAgents(t *testing.T) {
-	const joined = "user-agent: SemrushBot*\ncrawl-delay: 10\n\nuser-agent: Applebot\ncrawl-delay: 5\n\nuser-agent: *\ndisallow: /x\n"
-	const some = "user-agent: xx\nuser-agent: yy/1\ncrawl-delay: 2\ncrawl-delay: 3\nuser-agent: zz9\ndisallow: /\ncrawl-delay: 4\ncrawl-delay: 5\n\nuser-agent: XX\ncrawl-delay: 1\ndisallow: /"
+	const joined = "user-agent: SemrushBot*\ncrawl-delay: 10\n\nuser-agent: Applebot\ncrawl-delay: 5\n\nuser-agent: *\n" +
+		"disallow: /x\n"
+	const some = "user-agent: xx\nuser-agent: yy/1\ncrawl-delay: 2\ncrawl-delay: 3\nuser-agent: zz9\ndisallow: /\n" +
+		"crawl-delay: 4\ncrawl-delay: 5\n\nuser-agent: XX\ncrawl-delay: 1\ndisallow: /"
 	agents := []Agent{}
 	for _, token := range []string{"SemrushBot", "Applebot", "GPTBot", "xx", "yy", "zz9"} {
 		agents = append(agents, Agent{Name: token, Tokens: []string{token}})
@@ -43,7 +46,8 @@ func TestCrawlDelayOfSomeAgents(t *testing.T) {
 		{"google", DelayListedLast, some, [6]float64{-1, -1, -1, 1, 3, 5}},
 		{"google", DelayListedLeast, some, [6]float64{-1, -1, -1, 1, 2, 4}},
 		{"google", DelayOfGroup, some, [6]float64{-1, -1, -1, 2, 2, 2}},
-		{"google", DelayListed, "user-agent: *\ncrawl-delay: 7\nuser-agent: XX\ndisallow: /x\n", [6]float64{7, 7, 7, -1, 7, 7}},
+		{"google", DelayListed, "user-agent: *\ncrawl-delay: 7\nuser-agent: XX\ndisallow: /x\n", [6]float64{7, 7, 7, -1, 7,
+			7}},
 		{"crawler-commons", DelayListedLeast, joined, [6]float64{10, 5, -1, -1, -1, -1}},
 		{"crawler-commons", DelayListedLeast, some, [6]float64{-1, -1, -1, 1, 2, 4}},
 		{"temoto", DelayListedLast, some, [6]float64{-1, -1, -1, 1, -1, 5}},

@@ -38,10 +38,12 @@ func TestManyNamesInOneHead(t *testing.T) {
 func TestCommonNames(t *testing.T) {
 	p, _ := ProfileNamed("urllib-2026")
 	for body, want := range map[string]Class{
-		"user-agent: x\nuser-agent: spi\ndisallow: /\n":                                               DisallowAll, // by x's group, which has spi too
-		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nallow: /\n":                    DisallowAll, // by spi
-		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nuser-agent: spi\nallow: /a\n":  Partial,
-		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nuser-agent: SPI\ndisallow: /a": AllowAll, // spelt otherwise
+		// by x's group, which has spi too
+		"user-agent: x\nuser-agent: spi\ndisallow: /\n":                                              DisallowAll,
+		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nallow: /\n":                   DisallowAll, // by spi
+		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nuser-agent: spi\nallow: /a\n": Partial,
+		// spelt otherwise
+		"user-agent: x\nuser-agent: spi\ndisallow: /\n\nuser-agent: x\nuser-agent: SPI\ndisallow: /a": AllowAll,
 		"user-agent: x\ndisallow: /\n\nuser-agent: *\ndisallow: /b\n":                                 Partial,
 	} {
 		var f File

@@ -14,7 +14,8 @@ import (
 var dialectPairs = flag.Int("dialect-pairs", 0, "pairs of policies that each dialect is asked to compare (0: a few)")
 
 // pathTokens are what random paths and patterns are made of.
-var pathTokens = []string{"a", "b", "/", "?", "%2F", "%61", "$", "*", "=", ";", ".", "&", "ab", "index.html", "!", "%C3%A9",
+var pathTokens = []string{"a", "b", "/", "?", "%2F", "%61", "$", "*", "=", ";", ".", "&", "ab", "index.html", "!",
+	"%C3%A9",
 	"..", "%2e", "\\", "\"", "^", "[", "%", "4", "1", "%C3", "%a9", "%ef", "%3F", "%25", "%00", "%2f", "Z", "z", "_", "~"}
 
 func randomText(r *rand.Rand, most int) string {
@@ -124,7 +125,8 @@ func (x *asked) String() string {
 func (x *asked) check(t *testing.T) (relation, difference bool) {
 	t.Helper()
 	c := Compare(x.policies[0], x.policies[1])
-	if (c.Relation == Equal || c.Relation == Looser) && x.closed != "" || (c.Relation == Equal || c.Relation == Stricter) && x.opened != "" {
+	if (c.Relation == Equal || c.Relation == Looser) && x.closed != "" ||
+		(c.Relation == Equal || c.Relation == Stricter) && x.opened != "" {
 		t.Errorf("the relation is %v, and %q closes, %q opens%s", c.Relation, x.closed, x.opened, x)
 	}
 	for way, w := range []*Counterexample{c.Closes, c.Opens} {
@@ -139,9 +141,11 @@ func (x *asked) check(t *testing.T) (relation, difference bool) {
 	d, _ := Differ(x.policies[0], x.policies[1], automaton.MaxWork)
 	switch {
 	case d == Same && x.closed+x.opened != "", d == Differs && c.Relation == Equal, d == DifferInEscapes && x.normal != "":
-		t.Errorf("Differ says %v; the relation is %v, and %q closes, %q opens, %q is normal%s", d, c.Relation, x.closed, x.opened, x.normal, x)
+		t.Errorf("Differ says %v; the relation is %v, and %q closes, %q opens, %q is normal%s", d, c.Relation, x.closed,
+			x.opened, x.normal, x)
 	}
-	if w, _, _ := Distinguish(x.policies[0], x.policies[1], automaton.MaxWork, PlainPaths); w != nil && d == Differs && !x.isPlain(w.Path) {
+	if w, _, _ := Distinguish(x.policies[0], x.policies[1], automaton.MaxWork, PlainPaths); w != nil && d == Differs &&
+		!x.isPlain(w.Path) {
 		t.Errorf("%q is no path of a normalized URL%s", w.Path, x)
 	}
 	return c.Relation == RelationUndecided, d == DifferenceUndecided
@@ -214,10 +218,12 @@ func TestDialectsCompareAsTheyJudge(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d pairs: undecided with %v; %d partial policies with one verdict on all paths asked", pairs, undecided, unproved)
+			t.Logf("%d pairs: undecided with %v; %d partial policies with one verdict on all paths asked", pairs, undecided,
+				unproved)
 			if few := pairs / 50; p.GreatestOnly || p.SortedQuery {
 				return // patterns as random as these often hide each other, or read queries
-			} else if undecided["relation to "+p.Name]+undecided["difference from "+p.Name]+undecided["difference from google"] > few {
+			} else if undecided["relation to "+p.Name]+undecided["difference from "+p.Name]+
+				undecided["difference from google"] > few {
 				t.Errorf("of %d pairs, %v are undecided", pairs, undecided)
 			}
 		})

@@ -53,14 +53,16 @@ func TestDialectsCompareCorpus(t *testing.T) {
 					d, _ := Differ(a, b, automaton.MaxWork/8) // as a run does
 					differences[d]++
 					for range urls {
-						if path := drawURL(r, &f); a.judgePath(path).Value != b.judgePath(path).Value && (d == Same || d == DifferInEscapes && automaton.IsNormal(path)) {
+						if path := drawURL(r, &f); a.judgePath(path).Value != b.judgePath(path).Value &&
+							(d == Same || d == DifferInEscapes && automaton.IsNormal(path)) {
 							t.Fatalf("they differ on %s, and Differ says %v\n%s", path, d, body)
 						}
 					}
 				}
 			}
 			n := stars[0] + stars[1] + stars[2] + stars[3] + stars[4]
-			t.Logf("groups with *: %d of %d undecided; with google: relation %d, difference %d of %d (equal, escapes_only, undecided, different: %d)",
+			t.Logf("groups with *: %d of %d undecided; with google: relation %d, difference %d of %d (equal, escapes_only, "+
+				"undecided, different: %d)",
 				stars[RelationUndecided], n, relations[RelationUndecided], differences[DifferenceUndecided], pairs, differences)
 			if part*stars[RelationUndecided] > n || part*differences[DifferenceUndecided] > pairs {
 				t.Errorf("more than one in %d is undecided", part)

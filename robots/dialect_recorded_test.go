@@ -16,8 +16,10 @@ import (
 
 // recorded names the column of each dialect in the recorded answers.
 var recorded = map[string]string{
-	"protego": "protego", "urllib-2025": "urllib-3.14", "urllib-2026": "urllib-main", "crawler-commons": "crawler-commons", "robots-parser": "robots-parser",
-	"temoto": "temoto", "urllib-3.11": "urllib-3.11", "heritrix": "heritrix-lower", "reppy": "rep-cpp", "wget": "wget", "google": "google-cpp",
+	"protego": "protego", "urllib-2025": "urllib-3.14", "urllib-2026": "urllib-main",
+	"crawler-commons": "crawler-commons", "robots-parser": "robots-parser",
+	"temoto": "temoto", "urllib-3.11": "urllib-3.11", "heritrix": "heritrix-lower", "reppy": "rep-cpp", "wget": "wget",
+	"google": "google-cpp",
 }
 
 const recordedAnswers = "../../shared/conformance/dialects/"

@@ -51,24 +51,37 @@ var edits = []edit{
 	{name: "an implied rule is added", of: replaced("Allow:", "Disallow: /SHUT/NEW\nAllow:")},
 	{name: "an implied rule with a star is added", of: replaced("Allow:", "Disallow: /SHUT/NEW*/x$\nAllow:")},
 	{name: "a rule is split at its end", of: replaced("/AJAR-old", "/AJAR-old$\nDisallow: /AJAR-old*")},
-	{name: "a rule is split by what follows, and something is lost", of: replaced("/AJAR-old", "/AJAR-old$\nDisallow: /AJAR-old/"), google: Looser, rfc: Looser, opens: "/AJAR-old!"},
+	{name: "a rule is split by what follows, and something is lost", of: replaced("/AJAR-old",
+		"/AJAR-old$\nDisallow: /AJAR-old/"), google: Looser, rfc: Looser, opens: "/AJAR-old!"},
 	{name: "an escape changes its case", of: replaced("%c3%a9", "%C3%A9")},
 	{name: "an escape becomes what it stands for", of: replaced("%c3%a9", "é")},
 	{name: "a letter is escaped", of: replaced("/AJAR-old", "/AJAR%2Dold"), google: Mixed},
-	{name: "the group is copied for another agent", of: replaced("User-agent: *", "User-agent: OtherBot\nDisallow: /SHUT/\n\nUser-agent: *")},
-	{name: "another agent is named beside it", of: replaced("User-agent: ExampleBot", "User-agent: OtherBot\nUser-agent: ExampleBot")},
+	{name: "the group is copied for another agent", of: replaced("User-agent: *",
+		"User-agent: OtherBot\nDisallow: /SHUT/\n\nUser-agent: *")},
+	{name: "another agent is named beside it", of: replaced("User-agent: ExampleBot",
+		"User-agent: OtherBot\nUser-agent: ExampleBot")},
 	{name: "the group is split in two", of: replaced("Disallow: /*", "\nUser-agent: ExampleBot\nDisallow: /*")},
 	{name: "the name changes its case", of: replaced("ExampleBot", "EXAMPLEBOT/2.0")},
-	{name: "a path is closed that no sample names", of: replaced("Allow:", "Disallow: /NEW\nAllow:"), google: Stricter, rfc: Stricter, closes: "/NEW", closesB: 3},
-	{name: "a query is closed", of: replaced("?ASKED=", "?ASKED"), google: Stricter, rfc: Stricter, closes: "/?ASKED", closesB: 4},
-	{name: "the exception goes", of: replaced("Allow: /SHUT/AJAR\n", ""), google: Stricter, rfc: Stricter, closes: "/SHUT/AJAR", closesB: 2},
-	{name: "an exception comes", of: replaced("Disallow: /*", "Allow: /SHUT/NEW\nDisallow: /*"), google: Looser, rfc: Looser, opens: "/SHUT/NEW", opensB: 4},
-	{name: "a rule is anchored", of: replaced("/AJAR-old", "/AJAR-old$"), google: Looser, rfc: Looser, opens: "/AJAR-old!"},
-	{name: "a starred rule changes its kind", of: replaced("Disallow: /*", "Allow: /*"), google: Looser, rfc: Looser, opens: "/?ASKED=", opensB: 4},
-	{name: "a path moves", of: replaced("/AJAR-old", "/NEW"), google: Mixed, rfc: Mixed, closes: "/NEW", closesB: 6, opens: "/AJAR-old"},
-	{name: "rules change their order, and one is doubled", of: replaced("Disallow: /SHUT/\nAllow: /SHUT/AJAR\n", "Allow: /SHUT/AJAR\nDisallow: /SHUT/\nDisallow: /SHUT/\n")},
+	{name: "a path is closed that no sample names", of: replaced("Allow:", "Disallow: /NEW\nAllow:"), google: Stricter,
+		rfc: Stricter, closes: "/NEW", closesB: 3},
+	{name: "a query is closed", of: replaced("?ASKED=", "?ASKED"), google: Stricter, rfc: Stricter, closes: "/?ASKED",
+		closesB: 4},
+	{name: "the exception goes", of: replaced("Allow: /SHUT/AJAR\n", ""), google: Stricter, rfc: Stricter,
+		closes: "/SHUT/AJAR", closesB: 2},
+	{name: "an exception comes", of: replaced("Disallow: /*", "Allow: /SHUT/NEW\nDisallow: /*"), google: Looser,
+		rfc: Looser, opens: "/SHUT/NEW", opensB: 4},
+	{name: "a rule is anchored", of: replaced("/AJAR-old", "/AJAR-old$"), google: Looser, rfc: Looser,
+		opens: "/AJAR-old!"},
+	{name: "a starred rule changes its kind", of: replaced("Disallow: /*", "Allow: /*"), google: Looser, rfc: Looser,
+		opens: "/?ASKED=", opensB: 4},
+	{name: "a path moves", of: replaced("/AJAR-old", "/NEW"), google: Mixed, rfc: Mixed, closes: "/NEW", closesB: 6,
+		opens: "/AJAR-old"},
+	{name: "rules change their order, and one is doubled", of: replaced("Disallow: /SHUT/\nAllow: /SHUT/AJAR\n",
+		"Allow: /SHUT/AJAR\nDisallow: /SHUT/\nDisallow: /SHUT/\n")},
 	{name: "fields are written otherwise", of: replaced("Disallow: /AJAR", "# NEW\nDISALLOW :  /AJAR")},
-	{name: "the whole group goes", of: func(file string, w editWords) string { return file[strings.Index(file, "User-agent: *"):] }, google: Mixed, rfc: Mixed, closes: "/SHUT/AJAR", closesB: 2},
+	{name: "the whole group goes", of: func(file string, w editWords) string {
+		return file[strings.Index(file, "User-agent: *"):]
+	}, google: Mixed, rfc: Mixed, closes: "/SHUT/AJAR", closesB: 2},
 }
 
 // TestEdits checks that each of some 300 edits of a file is classified by its
@@ -76,7 +89,8 @@ var edits = []edit{
 func TestEdits(t *testing.T) {
 	n := 0
 	for i := range 16 {
-		w := editWords{fmt.Sprintf("private%d", i), fmt.Sprintf("%cjar", 'b'+i), fmt.Sprintf("s%drt", i), fmt.Sprintf("%cew%d", 'n'+i%8, i)}
+		w := editWords{fmt.Sprintf("private%d", i), fmt.Sprintf("%cjar", 'b'+i), fmt.Sprintf("s%drt", i),
+			fmt.Sprintf("%cew%d", 'n'+i%8, i)}
 		before := editedFile(w)
 		for _, e := range edits {
 			after := e.of(before, w)
@@ -131,13 +145,16 @@ func TestDistinguishWithinBounds(t *testing.T) {
 		way  bool   // decided
 	}{
 		{"a rule's own path", of("google", stars), of("google", stars+"disallow: /news"), "/news", true},
-		{"a path with an escape", of("google", stars+"disallow: /news"), of("rfc9309", stars+"disallow: /news"), "/new%73", true},
-		{"the same", of("google", stars), of("google", "disallow: /*a*b*c*\nallow: /*b*c*d*e\ndisallow: /*c*d*e*f*g\n"), "", false},
+		{"a path with an escape", of("google", stars+"disallow: /news"), of("rfc9309", stars+"disallow: /news"), "/new%73",
+			true},
+		{"the same", of("google", stars), of("google", "disallow: /*a*b*c*\nallow: /*b*c*d*e\ndisallow: /*c*d*e*f*g\n"), "",
+			false},
 	} {
 		w, decided, work := Distinguish(c.a, c.b, 64, AllPaths)
 		path := ""
 		if w != nil {
-			if path = w.Path; w.A.Value == w.B.Value || c.a.judgePath([]byte(path)) != w.A || c.b.judgePath([]byte(path)) != w.B {
+			if path = w.Path; w.A.Value == w.B.Value || c.a.judgePath([]byte(path)) != w.A ||
+				c.b.judgePath([]byte(path)) != w.B {
 				t.Errorf("%s: %+v", c.name, *w)
 			}
 		}

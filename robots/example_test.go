@@ -35,7 +35,8 @@ func ExampleAllowed() {
 // A Judge asks one file for several crawlers, and says which rule decides.
 func ExampleJudge() {
 	p, _ := robots.ProfileNamed("rfc9309")
-	agents := []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "Googlebot-Image", Tokens: []string{"Googlebot-Image"}, FallsBackTo: []string{"Googlebot"}}}
+	agents := []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "Googlebot-Image",
+		Tokens: []string{"Googlebot-Image"}, FallsBackTo: []string{"Googlebot"}}}
 	judge := robots.NewJudge(p, agents)
 	var f robots.File
 	f.Parse([]byte(file), p)

@@ -106,7 +106,8 @@ func checkFile(t *testing.T, f *File, body []byte, p *Profile) {
 		rule++
 	}
 	for i, g := range f.Groups {
-		if int(g.Agents.From) != agent || int(g.Rules.From) != rule || g.Agents.To < g.Agents.From || g.Rules.To < g.Rules.From {
+		if int(g.Agents.From) != agent || int(g.Rules.From) != rule || g.Agents.To < g.Agents.From ||
+			g.Rules.To < g.Rules.From {
 			t.Fatalf("group %d: %+v, want agents from %d, rules from %d", i, g, agent, rule)
 		}
 		for k := g.Agents.From; k < g.Agents.To; k++ {
@@ -128,12 +129,14 @@ func checkFile(t *testing.T, f *File, body []byte, p *Profile) {
 
 // FuzzMatch compares one pattern with one path under each kind of escapes.
 func FuzzMatch(f *testing.F) {
-	for _, pattern := range []string{"/", "/*", "/fish*.php$", "*", "$", "/a**b", "/%7e*%3A", "/*%2F$", "/a?b=*%2a", "é$$", "/*aab*ab$"} {
+	for _, pattern := range []string{"/", "/*", "/fish*.php$", "*", "$", "/a**b", "/%7e*%3A", "/*%2F$", "/a?b=*%2a",
+		"é$$", "/*aab*ab$"} {
 		f.Add(pattern, "/fish/a.php?b=:/~%2f*$é", uint8(len(pattern)))
 		f.Add(pattern, "/aaab?"+strings.Repeat("aab", 50), uint8(len(pattern)))
 	}
 	f.Fuzz(func(t *testing.T, pattern, url string, profile uint8) {
-		if len(pattern) > 500 || len(url) > 500 || strings.ContainsAny(pattern, "\r\n#\x00") || strings.Trim(pattern, " \t\v\f") != pattern {
+		if len(pattern) > 500 || len(url) > 500 || strings.ContainsAny(pattern, "\r\n#\x00") ||
+			strings.Trim(pattern, " \t\v\f") != pattern {
 			return
 		}
 		names := documentNames()
@@ -163,12 +166,14 @@ func FuzzMatch(f *testing.F) {
 				case p.Escapes == EscapesRFC:
 					match[i] = slowMatchRFC(pattern, slowForm(path, false, false, letter), letter)
 				case p.Escapes == EscapesBoth:
-					match[i] = slowMatch(string(rewrite.AppendUpperHex(nil, []byte(pattern))), string(rewrite.AppendUpperHex(nil, []byte(path))))
+					match[i] = slowMatch(string(rewrite.AppendUpperHex(nil, []byte(pattern))),
+						string(rewrite.AppendUpperHex(nil, []byte(path))))
 				default:
 					match[i] = slowMatch(string(rewrite.AppendUpperHex(nil, []byte(pattern))), path)
 				}
 			}
-			want := map[[2]bool]Value{{}: Permitted, {true, true}: Disallowed, {true, false}: Undefined, {false, true}: Undefined}[match]
+			want := map[[2]bool]Value{{}: Permitted, {true, true}: Disallowed, {true, false}: Undefined,
+				{false, true}: Undefined}[match]
 			if got != want {
 				t.Errorf("%s: %q on %q: got %v, want %v", p.Name, pattern, path, got, want)
 			}
@@ -184,7 +189,8 @@ func FuzzPolicy(f *testing.F) {
 		for k := range 5 {
 			f.Add([]byte(b), "/a?b", uint8(k+5*i))
 			f.Add([]byte(b), "http://h/index.html", uint8(k))
-			f.Add([]byte("user-agent: a\nallow: /p\ndisallow: /*a*b$\ndisalow: /pa\nallow: /*/index.html\n"+b), "/paab", uint8(k))
+			f.Add([]byte("user-agent: a\nallow: /p\ndisallow: /*a*b$\ndisalow: /pa\nallow: /*/index.html\n"+b), "/paab",
+				uint8(k))
 		}
 	}
 	agents := []Agent{
@@ -222,7 +228,8 @@ func FuzzPolicy(f *testing.F) {
 					t.Fatalf("%s: %+v by %v", p.Name, v, file.Rules[v.Rule].Kind)
 				}
 				class := j.Policy(i).Class()
-				if !target.isRobotsTxt && (class == AllowAll && v.Value != Permitted || class == DisallowAll && v.Value != Disallowed) {
+				if !target.isRobotsTxt && (class == AllowAll && v.Value != Permitted || class == DisallowAll &&
+					v.Value != Disallowed) {
 					t.Fatalf("%s: agent %v, path %q: %v in a policy of class %v", p.Name, a.Tokens, target.path, v.Value, class)
 				}
 				if p.Name != "google" || !validToken(a.Tokens[0]) || len(a.allTokens()) > 1 || a.IgnoresStar {
@@ -233,7 +240,8 @@ func FuzzPolicy(f *testing.F) {
 					line = int(file.Rules[v.Rule].Line)
 				}
 				if allow, n := slowGoogle(body, a.Tokens[0], string(target.path)); allow != (v.Value == Permitted) || n != line {
-					t.Fatalf("agent %v, path %q: got %v line %d, want allow=%v line %d", a.Tokens, target.path, v.Value, line, allow, n)
+					t.Fatalf("agent %v, path %q: got %v line %d, want allow=%v line %d", a.Tokens, target.path, v.Value, line, allow,
+						n)
 				}
 			}
 		}
@@ -246,7 +254,8 @@ func FuzzPolicy(f *testing.F) {
 func FuzzCompare(f *testing.F) {
 	for i, b := range fuzzBodies {
 		f.Add([]byte(b), []byte(fuzzBodies[(i+1)%len(fuzzBodies)]), "/a?b", uint8(7*i))
-		f.Add([]byte("user-agent: a\ndisallow: /p*%41$\nallow: /*/index.html\n"+b), []byte("user-agent: a\nallow: /p%*\n"+b), "/pA/%3a", uint8(i))
+		f.Add([]byte("user-agent: a\ndisallow: /p*%41$\nallow: /*/index.html\n"+b), []byte("user-agent: a\nallow: /p%*\n"+b),
+			"/pA/%3a", uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, one, two []byte, url string, profiles uint8) {
 		if len(one) > 500 || len(two) > 500 || len(url) > 100 {
@@ -272,18 +281,21 @@ func FuzzCompare(f *testing.F) {
 		c, back := Compare(a, b), Compare(b, a)
 		for i, pair := range [...][2]*Counterexample{{c.Closes, back.Opens}, {c.Opens, back.Closes}} {
 			w, mirrored := pair[0], pair[1]
-			if c.Relation != RelationUndecided && back.Relation != RelationUndecided && ((w == nil) != (mirrored == nil) || w != nil && w.Path != mirrored.Path) {
+			if c.Relation != RelationUndecided && back.Relation != RelationUndecided && ((w == nil) != (mirrored == nil) ||
+				w != nil && w.Path != mirrored.Path) {
 				t.Fatalf("%+v and %+v", c, back)
 			}
 			if w != nil {
-				if x, y := a.judgePath([]byte(w.Path)), b.judgePath([]byte(w.Path)); x != w.A || y != w.B || x.Value == y.Value || rank(y.Value) > rank(x.Value) != (i == 0) {
+				if x, y := a.judgePath([]byte(w.Path)), b.judgePath([]byte(w.Path)); x != w.A || y != w.B || x.Value == y.Value ||
+					rank(y.Value) > rank(x.Value) != (i == 0) {
 					t.Fatalf("%+v, and the verdicts are %v and %v", w, x, y)
 				}
 			}
 			// Every prefix of the path.
 			for n := 1; n <= len(path); n++ {
 				x, y := rank(a.judgePath(path[:n]).Value), rank(b.judgePath(path[:n]).Value)
-				if x != y && y > x == (i == 0) && (w == nil && c.Relation != RelationUndecided || w != nil && shorter(string(path[:n]), w.Path) < 0) {
+				if x != y && y > x == (i == 0) && (w == nil && c.Relation != RelationUndecided || w != nil &&
+					shorter(string(path[:n]), w.Path) < 0) {
 					t.Fatalf("%v, first %+v, and on %s the ranks are %d and %d", c.Relation, w, path[:n], x, y)
 				}
 			}

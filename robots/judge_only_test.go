@@ -12,7 +12,8 @@ func TestJudgeOnly(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 3))
 	lines := []string{"User-agent: *", "user-agent: a", "Disallow: /a", "Allow: /b*c$", "\tContent-Usage: train-ai=n",
 		"\vcOntent-Signal: /x search=no", "License: https://h/l", " license: ", "# content-usage: bots=n", "Crawl-delay: 900",
-		"Sitemap: /s", "", "\xff", "Content-Usage : /p bots=y", "Lincense: https://h/l", "clean-param: a", "\x00", "\ufeffcontent-usage: bots=n", "License: é # <html>",
+		"Sitemap: /s", "", "\xff", "Content-Usage : /p bots=y", "Lincense: https://h/l", "clean-param: a", "\x00",
+		"\ufeffcontent-usage: bots=n", "License: é # <html>",
 		"Disallow: /\v", "content-usage: \u2028bots=n"}
 	all, one, google := new(File), new(File), new(File)
 	one.JudgeOnly = true

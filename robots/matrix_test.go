@@ -45,10 +45,14 @@ func TestMatrixOfLittleUsedParsers(t *testing.T) {
 		}
 	})
 	for parser, begins := range map[string]string{
-		"httrack-3.49.4": "HTTrack | 3.49.4", "linkchecker-10.2.1": "linkchecker |", "robots-0.10.1": "robots (npm) |", "samclarke-2817654b": "samclarke/robotstxt |",
-		"benjaminestes-2.0.5": "benjaminestes/robots |", "exclusion-0.2.0": "exclusion (npm) |", "robots-txt-guard-0.1.1": "robots-txt-guard (npm), of",
-		"robots-txt-guard-1.0.2": "robots-txt-guard (npm) |", "slyrz-7ebb2b6f": "slyrz/robots |", "spiderbar-0.2.4": "spiderbar, of", "robotstxt-r-d3d0a4d5": "R's robotstxt |",
-		"protego-0.2.1": "protego, of", "robots-parser-2.4.0": "robots-parser (npm), of", "robots-parser-1.0.2": "robots-parser (npm) |", "crawlee-utils-3.18.1": "Crawlee (",
+		"httrack-3.49.4": "HTTrack | 3.49.4", "linkchecker-10.2.1": "linkchecker |", "robots-0.10.1": "robots (npm) |",
+		"samclarke-2817654b":  "samclarke/robotstxt |",
+		"benjaminestes-2.0.5": "benjaminestes/robots |", "exclusion-0.2.0": "exclusion (npm) |",
+		"robots-txt-guard-0.1.1": "robots-txt-guard (npm), of",
+		"robots-txt-guard-1.0.2": "robots-txt-guard (npm) |", "slyrz-7ebb2b6f": "slyrz/robots |",
+		"spiderbar-0.2.4": "spiderbar, of", "robotstxt-r-d3d0a4d5": "R's robotstxt |",
+		"protego-0.2.1": "protego, of", "robots-parser-2.4.0": "robots-parser (npm), of",
+		"robots-parser-1.0.2": "robots-parser (npm) |", "crawlee-utils-3.18.1": "Crawlee (",
 	} {
 		_, rest, _ := strings.Cut(string(content), "\n| "+begins)
 		line, _, _ := strings.Cut(rest, "\n")

@@ -10,7 +10,8 @@ import (
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
-var mixedPairs = flag.Int("mixed-pairs", 0, "pairs of policies of profiles with any mix of traits that are compared (0: a few)")
+var mixedPairs = flag.Int("mixed-pairs", 0,
+	"pairs of policies of profiles with any mix of traits that are compared (0: a few)")
 
 // mixedProfile returns a valid profile with any mix of the traits that decide about a URL.
 func mixedProfile(r *rand.Rand) *Profile {
@@ -27,7 +28,8 @@ func mixedProfile(r *rand.Rand) *Profile {
 		p.Index = oneIn(r, dialect.IndexAllow, dialect.IndexAllowOnly, dialect.IndexBoth)
 		p.Stars = oneIn(r, dialect.StarsFirstPlace, dialect.StarsUnanchored)
 		p.Dollar = oneIn(r, dialect.DollarLetterToo, dialect.DollarAnywhere, dialect.DollarCuts, dialect.DollarVoids)
-		for _, trait := range []*bool{&p.EmptyAllows, &p.GreatestOnly, &p.StripStar, &p.LeadingStar, &p.AbsolutePath, &p.Anywhere,
+		for _, trait := range []*bool{&p.EmptyAllows, &p.GreatestOnly, &p.StripStar, &p.LeadingStar, &p.AbsolutePath,
+			&p.Anywhere,
 			&p.FoldCase, &p.SortedQuery, &p.EmptyQueryLost, &p.DoubleSlash, &p.InvalidIsRoot, &p.PatternIsURL} {
 			*trait = some()
 		}
@@ -75,7 +77,8 @@ func TestMixedTraitsCompareAsTheyJudge(t *testing.T) {
 			undecided++
 		}
 		for i, policy := range x.policies {
-			if class := policy.Class(); class == AllowAll && x.seen[i][Disallowed] || class == DisallowAll && x.seen[i][Permitted] {
+			if class := policy.Class(); class == AllowAll && x.seen[i][Disallowed] || class == DisallowAll &&
+				x.seen[i][Permitted] {
 				t.Errorf("policy %d is %v, and some path is not%s", i, class, &x)
 			}
 		}
@@ -104,7 +107,8 @@ func TestMixesThatNoParserHas(t *testing.T) {
 		{mix(rewrite.RequoteThrough, rewrite.ComparedDots, false), nil, "/x/y", "/x/y\ndisallow: /x%5Cy", `/x\y`},
 		{mix(rewrite.RequoteWhole, rewrite.ComparedWHATWG, false), nil, "/x/y", "/x/y\ndisallow: /x%5Cy", `/x\y`},
 		{named(t, "google"), mix(rewrite.RequoteThrough, "", true), "/$", "/$", "/|"},
-		{mix(rewrite.RequoteUnfit, rewrite.ComparedDots, false), mix(rewrite.RequoteUnfit, rewrite.ComparedDots, true), "/x/", "/x/", `/x\`},
+		{mix(rewrite.RequoteUnfit, rewrite.ComparedDots, false), mix(rewrite.RequoteUnfit, rewrite.ComparedDots, true),
+			"/x/", "/x/", `/x\`},
 		{&greatest, nil, "/abcd\nallow: /*z", "/abcd", "/abcdz"},
 	} {
 		var x asked

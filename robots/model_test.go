@@ -29,8 +29,8 @@ type slowLine struct {
 	noColon    bool
 }
 
-const slowExtensions = " crawl-delay content-signal content-usage license request-rate visit-time clean-param host noindex" +
-	" cache-delay comment crawl-rate nofollow noarchive robot-version "
+const slowExtensions = " crawl-delay content-signal content-usage license request-rate visit-time clean-param " +
+	"host noindex cache-delay comment crawl-rate nofollow noarchive robot-version "
 
 func slowSplit(p *Profile, text string) slowLine {
 	white := " \t"

@@ -48,7 +48,8 @@ func TestKeysTellPoliciesApart(t *testing.T) {
 		for _, lenient := range []bool{p.RobotsTxtAllowed, true} {
 			q := *p
 			q.RobotsTxtAllowed = lenient
-			for _, rules := range []string{"", "disallow: /a", "allow: /a", "disallow: /a$", "disallow: /a*", "disallow: /*a", "disallow: /*a$", "disallow: /ab", "disallow: /a\ndisallow: /b", "disallow: /b\ndisallow: /a", "disallow: /%3Aa"} {
+			for _, rules := range []string{"", "disallow: /a", "allow: /a", "disallow: /a$", "disallow: /a*", "disallow: /*a",
+				"disallow: /*a$", "disallow: /ab", "disallow: /a\ndisallow: /b", "disallow: /b\ndisallow: /a", "disallow: /%3Aa"} {
 				f := new(File)
 				f.Parse([]byte("user-agent: a\n"+rules), &q)
 				j := NewJudge(&q, []Agent{{Name: "a", Tokens: []string{"a"}}})

@@ -13,7 +13,8 @@ func judge(t *testing.T, body string, agents int) *Judge {
 	google, _ := ProfileNamed("google")
 	var list []Agent
 	for i := range agents {
-		list = append(list, Agent{Name: fmt.Sprint("a", i), Tokens: []string{fmt.Sprint("a", string(rune('a'+i/26)), string(rune('a'+i%26)))}})
+		list = append(list, Agent{Name: fmt.Sprint("a", i), Tokens: []string{fmt.Sprint("a", string(rune('a'+i/26)),
+			string(rune('a'+i%26)))}})
 	}
 	f := new(File)
 	f.Parse([]byte(body), google)

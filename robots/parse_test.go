@@ -82,12 +82,15 @@ func TestOddSitemaps(t *testing.T) {
 	for value, odd := range map[string]bool{
 		"https://a.example/s.xml": false, "/s.xml": false, "s.xml": false, "": false, "//a.example/s.xml": false,
 		"https://a.example/s?of=https://a.example/": false, "https://a.example/web/https://b.example/s.xml": false,
-		"https://a.example/s?of=http%3A%2F%2Fb.example": false, "https://http.example/s.xml": false, "http://https-a.example/": false,
-		`"https://a.example/s.xml"`: true, "'/s.xml'": true, "<https://a.example/s.xml>": true, "[https://a.example/s.xml]": true,
+		"https://a.example/s?of=http%3A%2F%2Fb.example": false, "https://http.example/s.xml": false,
+		"http://https-a.example/":   false,
+		`"https://a.example/s.xml"`: true, "'/s.xml'": true, "<https://a.example/s.xml>": true,
+		"[https://a.example/s.xml]":           true,
 		"\u201chttps://a.example/s.xml\u201d": true, `https://a.example/s.xml"`: true,
 		"Sitemap: https://a.example/s.xml": true, "sitemap:/s.xml": true,
 		"https://a.example/s.xml https://a.example/t.xml": true, "https://a.example/s.xml,https://a.example/t.xml": true,
-		"https://a.example/s.xmlhttps://a.example/t.xml": true, "https://https://a.example/s.xml": true, "http://http//a.example/s.xml": true,
+		"https://a.example/s.xmlhttps://a.example/t.xml": true, "https://https://a.example/s.xml": true,
+		"http://http//a.example/s.xml": true,
 		"http:https://a.example/s.xml": true, "ftp://https://a.example/s.xml": true,
 		"://a.example/s.xml https://b.example/": true, "://a.example/s.xml": false,
 		"https://a.example/s?https://b.example/": false, "https://a.example/s?a&https://b.example/": false,
@@ -174,7 +177,8 @@ func TestCutLine(t *testing.T) {
 			judge := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
 			judge.Load(&f)
 			for _, url := range []string{row.disallowed, row.allowed} {
-				if target := p.Target(url); url != "" && (judge.Policy(0).Judge(&target).Value == Permitted) != (url == row.allowed) {
+				if target := p.Target(url); url != "" &&
+					(judge.Policy(0).Judge(&target).Value == Permitted) != (url == row.allowed) {
 					t.Errorf("%q at %d: wrong verdict on %s", row.body, row.limit, url)
 				}
 			}
@@ -307,7 +311,8 @@ func TestRules(t *testing.T) {
 func TestSitemaps(t *testing.T) {
 	var f File
 	f.Parse([]byte("sitemap: https://a.b/s.xml#x\nSite-Map: /s.xml\nsitemap:\nsitemap: http:///x"), named(t, "google"))
-	got := fmt.Sprint(f.Sitemaps[0].IsAbsolute, f.Sitemaps[1].IsAbsolute, f.Sitemaps[2].IsAbsolute, f.Sitemaps[3].IsAbsolute)
+	got := fmt.Sprint(f.Sitemaps[0].IsAbsolute, f.Sitemaps[1].IsAbsolute, f.Sitemaps[2].IsAbsolute,
+		f.Sitemaps[3].IsAbsolute)
 	if got != "true false false false" || string(f.Sitemaps[0].URL) != "https://a.b/s.xml" {
 		t.Errorf("got %s, %s", got, f.Sitemaps[0].URL)
 	}

@@ -8,7 +8,8 @@ import (
 // The groups of a policy are those of the file, under a dialect too, whose judge has
 // one more for a crawl-delay that forbids everything.
 func TestGroupsOfAPolicy(t *testing.T) {
-	const file = "User-agent: *\nDisallow: /s\n\nUser-agent: aa\nDisallow: /1\n\nUser-agent: bb\nDisallow: /2\n\nUser-agent: AA\nDisallow: /1\n"
+	const file = "User-agent: *\nDisallow: /s\n\nUser-agent: aa\nDisallow: /1\n\nUser-agent: bb\nDisallow: /2\n\n" +
+		"User-agent: AA\nDisallow: /1\n"
 	const delay = "User-agent: aa\nCrawl-delay: 1000000\nDisallow: /1\n"
 	for _, row := range []struct{ profile, text, agent, want string }{
 		{"google", file, "aa", "[1 3]"},

@@ -49,9 +49,12 @@ func TestReadingsOfPrograms(t *testing.T) {
 		{"nutch", at(308, "http://a.example/robots.txt", "http://b.example/robots.txt"), reads},
 		{"nutch", at(300, "http://a.example/robots.txt", "http://b.example/robots.txt"), open},
 		{"httrack", at(301, "http://a.example/robots.txt", "http://a.example/x"), "full_allow redirect_limit"},
-		{"colly", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5", "http://a.example/6", "http://a.example/7",
-			"http://a.example/8", "http://a.example/9", "http://a.example/10", "http://a.example/11", "http://a.example/12"), "full_disallow redirect_limit"},
-		{"scrapy", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5", "http://a.example/6", "http://a.example/7"), reads},
+		{"colly", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4",
+			"http://a.example/5", "http://a.example/6", "http://a.example/7",
+			"http://a.example/8", "http://a.example/9", "http://a.example/10", "http://a.example/11", "http://a.example/12"),
+			"full_disallow redirect_limit"},
+		{"scrapy", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4",
+			"http://a.example/5", "http://a.example/6", "http://a.example/7"), reads},
 		{"scrapy", page(503), "conditional_allow error_body"},
 		{"crawlee", page(404), "conditional_allow error_body"},
 		{"scrapy", page(200), reads},
@@ -71,17 +74,20 @@ func TestProgramsHaveNoMemory(t *testing.T) {
 	for _, c := range []struct {
 		profile, closed string // the kinds of outages that close
 	}{
-		{"scrapy", ""}, {"crawlee", "timeout"}, {"colly", "reset timeout"}, {"nutch", "503 429"}, {"stormcrawler", "503 429"}, {"simplecrawler", ""},
+		{"scrapy", ""}, {"crawlee", "timeout"}, {"colly", "reset timeout"}, {"nutch", "503 429"},
+		{"stormcrawler", "503 429"}, {"simplecrawler", ""},
 		{"heritrix", ""}, {"wget", ""}, {"httrack", ""},
 	} {
 		p := named(t, c.profile)
 		for kind, f := range map[string]answer.Facts{
-			"503": {Hops: chain(503), HasPage: true}, "429": {Hops: chain(429), HasPage: true}, "reset": {Hops: chain(0), Error: answer.ErrorReset}, "timeout": {Hops: chain(0), Error: answer.ErrorTimeout},
+			"503": {Hops: chain(503), HasPage: true}, "429": {Hops: chain(429), HasPage: true}, "reset": {Hops: chain(0),
+				Error: answer.ErrorReset}, "timeout": {Hops: chain(0), Error: answer.ErrorTimeout},
 		} {
 			f.Time = now
 			alone := p.Answer(f)
 			for _, age := range []time.Duration{time.Hour, 20 * 24 * time.Hour, 40 * 24 * time.Hour} {
-				m := answer.Memory{}.After(answer.Facts{Hops: chain(200)}.Kind(), now.Add(-age-time.Hour)).After(f.Kind(), now.Add(-age)).After(f.Kind(), now)
+				m := answer.Memory{}.After(answer.Facts{Hops: chain(200)}.Kind(), now.Add(-age-time.Hour)).After(f.Kind(),
+					now.Add(-age)).After(f.Kind(), now)
 				m.HasCopy = true
 				f.Memory = &m
 				if got := p.Answer(f); got != alone {

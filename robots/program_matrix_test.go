@@ -29,10 +29,14 @@ func TestMatrixOfPrograms(t *testing.T) {
 	}
 	programs := []struct{ column, name, profile string }{
 		{"crawlee-http-3.18.1", "Crawlee 3.18.1", "`crawlee`"}, {"scrapy-2.8.0", "Scrapy 2.8.0", "`scrapy`"},
-		{"broken-link-checker-0.7.8", "broken-link-checker 0.7.8", ""}, {"simplecrawler-1.1.9", "simplecrawler 1.1.9", "`simplecrawler`"},
-		{"supercrawler-2.0.0", "supercrawler 2.0.0", ""}, {"robots-0.10.1", "robots (npm) 0.10.1", ""}, {"colly-2.3.0", "colly 2.3.0", "`colly`"},
-		{"linkchecker-10.2.1", "linkchecker 10.2.1", ""}, {"lwp-robotua-6.68", "LWP::RobotUA 6.68", ""}, {"wget-1.21.3", "Wget 1.21.3", "`wget`"},
-		{"httrack-3.49.4", "HTTrack 3.49.4", "`httrack`"}, {"robotstxt-r-d3d0a4d5", "R's robotstxt d3d0a4d5", "`robotstxt-r`"},
+		{"broken-link-checker-0.7.8", "broken-link-checker 0.7.8", ""}, {"simplecrawler-1.1.9", "simplecrawler 1.1.9",
+			"`simplecrawler`"},
+		{"supercrawler-2.0.0", "supercrawler 2.0.0", ""}, {"robots-0.10.1", "robots (npm) 0.10.1", ""},
+		{"colly-2.3.0", "colly 2.3.0", "`colly`"},
+		{"linkchecker-10.2.1", "linkchecker 10.2.1", ""}, {"lwp-robotua-6.68", "LWP::RobotUA 6.68", ""},
+		{"wget-1.21.3", "Wget 1.21.3", "`wget`"},
+		{"httrack-3.49.4", "HTTrack 3.49.4", "`httrack`"}, {"robotstxt-r-d3d0a4d5", "R's robotstxt d3d0a4d5",
+			"`robotstxt-r`"},
 	}
 	said := map[string]string{"allow": "open", "forbid": "closed", "error": "fails"}
 	var want []string
@@ -63,14 +67,16 @@ func TestMatrixOfPrograms(t *testing.T) {
 		}
 		other := map[string]string{"closed": "yes", "open": "no"}[is("302-to-other-host")]
 		types := func(name string) string { return map[string]string{"closed": "read", "open": "no file"}[is(name)] }
-		row := []string{p.name, p.profile, is("301-closed"), followed, other, body("401"), body("404"), body("429"), body("503"), is("drop"), is("timeout"),
+		row := []string{p.name, p.profile, is("301-closed"), followed, other, body("401"), body("404"), body("429"),
+			body("503"), is("drop"), is("timeout"),
 			types("200-html-type-closed"), types("200-octet-closed")}
 		if p.column == "robots-0.10.1" { // from the case loop on, each answer stands one case below its own
 			row[10], row[11] = "closed", "read"
 		}
 		want = append(want, "| "+strings.Join(row, " | ")+" |")
 	}
-	const head = "| program | profile | 3xx without location | redirects followed | to another host | 401 | 404 | 429 | 503 | connection dropped | no answer in time | text/html | octet-stream |\n" +
+	const head = "| program | profile | 3xx without location | redirects followed | to another host | 401 | 404 | 429 | " +
+		"503 | connection dropped | no answer in time | text/html | octet-stream |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 	content, err := os.ReadFile("README.md")
 	if err != nil {
@@ -86,7 +92,8 @@ func TestMatrixOfPrograms(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md is not current (go test ./robots -run MatrixOfPrograms -update rewrites it): it has\n%s\nand was recorded\n%s", table, got)
+		t.Fatalf("README.md is not current (go test ./robots -run MatrixOfPrograms -update rewrites it): it has\n%s\n"+
+			"and was recorded\n%s", table, got)
 	}
 	if err := os.WriteFile("README.md", fmt.Append(nil, before, head, got, "\n\n", after), 0o666); err != nil {
 		t.Fatal(err)

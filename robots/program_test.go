@@ -23,7 +23,8 @@ func TestProgramOf25Lines(t *testing.T) {
 	c := exec.Command(tool, "run", "./testdata/program")
 	c.Stdin = strings.NewReader(file)
 	text, err := c.CombinedOutput()
-	if got := strings.Fields(string(text)); err != nil || !slices.Equal(slices.Sorted(slices.Values(got)), []string{"CCBot", "GPTBot"}) {
+	if got := strings.Fields(string(text)); err != nil || !slices.Equal(slices.Sorted(slices.Values(got)),
+		[]string{"CCBot", "GPTBot"}) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

@@ -89,7 +89,8 @@ func TestClassModel(t *testing.T) {
 					body += "disallow: /\n"
 				}
 				for range rapid.IntRange(0, 3).Draw(t, "rules") {
-					body += rapid.SampledFrom([]string{"allow: ", "disallow: ", "disalow: "}).Draw(t, "kind") + pattern.Draw(t, "pattern") + "\n"
+					body += rapid.SampledFrom([]string{"allow: ", "disallow: ", "disalow: "}).Draw(t, "kind") +
+						pattern.Draw(t, "pattern") + "\n"
 				}
 				var f File
 				f.Parse([]byte(body), p)
@@ -113,9 +114,11 @@ func TestClassModel(t *testing.T) {
 // TestSameAs checks that policies marked as the same give the same verdicts,
 // with the same rule.
 func TestSameAs(t *testing.T) {
-	agents := []Agent{{Tokens: []string{"a"}}, {Tokens: []string{"b"}}, {Tokens: []string{"A"}, FallsBackTo: []string{"b"}},
+	agents := []Agent{{Tokens: []string{"a"}}, {Tokens: []string{"b"}}, {Tokens: []string{"A"}, FallsBackTo: []string{
+		"b"}},
 		{Tokens: []string{"c"}}, {Tokens: []string{"d"}, IgnoresStar: true}, {Tokens: []string{"e"}}}
-	line := rapid.SampledFrom([]string{"user-agent: a", "user-agent: b", "user-agent: A", "user-agent: *", "useragent: c", "crawl-delay: 1",
+	line := rapid.SampledFrom([]string{"user-agent: a", "user-agent: b", "user-agent: A", "user-agent: *", "useragent: c",
+		"crawl-delay: 1",
 		"allow: /a", "disallow: /", "disalow: /b", "disallow: /*b", "alow: /b"})
 	for _, name := range ProfileNames() {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,8 @@ func TestProfileTable(t *testing.T) {
 			differs := func(p func() Profile) bool {
 				return !reflect.DeepEqual(reflect.ValueOf(p()).FieldByIndex(f.index).Interface(), of2019)
 			}
-			return f.isOfPrograms(documented) || f.name == sorted || (strings.HasPrefix(f.name, "answers.") || f.name == "max_redirects") && slices.ContainsFunc(answering, differs)
+			return f.isOfPrograms(documented) || f.name == sorted || (strings.HasPrefix(f.name, "answers.") ||
+				f.name == "max_redirects") && slices.ContainsFunc(answering, differs)
 		}},
 	} {
 		checkTable(t, table.profiles, table.has)
@@ -79,7 +80,8 @@ func checkTable(t *testing.T, profiles []func() Profile, has func(profileField) 
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md is not current (go test ./robots -run ProfileTable -update rewrites it): it has\n%s\nand the profiles have\n%s", table, got)
+		t.Fatalf("README.md is not current (go test ./robots -run ProfileTable -update rewrites it): it has\n%s\n"+
+			"and the profiles have\n%s", table, got)
 	}
 	if err := os.WriteFile("README.md", []byte(before+head+got+"\n\n"+after), 0o666); err != nil {
 		t.Fatal(err)
@@ -142,7 +144,8 @@ func TestSpecificationNamesFields(t *testing.T) {
 			t.Errorf("SPECIFICATION.md does not name %s", f.name)
 		}
 	}
-	for _, name := range regexp.MustCompile("`((?:lines|groups|matching|answers)\\.[a-z0-9_]+)`").FindAllStringSubmatch(string(content), -1) {
+	for _, name := range regexp.MustCompile("`((?:lines|groups|matching|answers)\\.[a-z0-9_]+)`").FindAllStringSubmatch(
+		string(content), -1) {
 		if !known[name[1]] {
 			t.Errorf("SPECIFICATION.md names %s, which is not a field", name[1])
 		}
@@ -193,11 +196,15 @@ func TestMatrixOfParsers(t *testing.T) {
 		}
 	}
 	for column, row := range map[string]string{
-		"grobotstxt": "grobotstxt", "robots-parser": "robots-parser", "crawler-commons": "crawler-commons", "temoto": "temoto/robotstxt", "heritrix-lower": "Heritrix, agent in lower case",
-		"rep-cpp": "rep-cpp", "folyd": "folyd", "robots-txt-parser": "robots-txt-parser (npm)", "urllib-main": "urllib, CPython main", "protego": "protego", "spatie": "spatie",
-		"manifoldcf": "ManifoldCF", "crawler4j": "crawler4j", "wget2": "wget2", "wget": "wget", "www-robotrules": "WWW::RobotRules", "urllib-3.14": "urllib, CPython 3.14.2", "urllib-3.11": "urllib, CPython 3.11.7",
+		"grobotstxt": "grobotstxt", "robots-parser": "robots-parser", "crawler-commons": "crawler-commons",
+		"temoto": "temoto/robotstxt", "heritrix-lower": "Heritrix, agent in lower case",
+		"rep-cpp": "rep-cpp", "folyd": "folyd", "robots-txt-parser": "robots-txt-parser (npm)",
+		"urllib-main": "urllib, CPython main", "protego": "protego", "spatie": "spatie",
+		"manifoldcf": "ManifoldCF", "crawler4j": "crawler4j", "wget2": "wget2", "wget": "wget",
+		"www-robotrules": "WWW::RobotRules", "urllib-3.14": "urllib, CPython 3.14.2", "urllib-3.11": "urllib, CPython 3.11.7",
 	} {
-		found := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` \| [^|]+ \| ([0-9.]+) % \| (\d+) \| (\d+) \|`).FindStringSubmatch(string(content))
+		found := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) +
+			` \| [^|]+ \| ([0-9.]+) % \| (\d+) \| (\d+) \|`).FindStringSubmatch(string(content))
 		if found == nil {
 			t.Errorf("README.md has no row for %s", row)
 			continue
@@ -230,7 +237,8 @@ func TestCitedSectionsExist(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`\bSPEC ([0-9]+)`).FindAllStringSubmatch(string(text), -1) {
 			cited++
-			if title := sections[m[1]]; title == "" || strings.Contains(name, "dialect") && !strings.HasPrefix(title, "Dialects\n") {
+			if title := sections[m[1]]; title == "" || strings.Contains(name, "dialect") && !strings.HasPrefix(title,
+				"Dialects\n") {
 				t.Errorf("%s cites SPEC %s, which is %q", name, m[1], strings.SplitN(title, "\n", 2)[0])
 			}
 		}

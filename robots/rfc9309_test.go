@@ -63,7 +63,8 @@ func TestRFCPaths(t *testing.T) {
 		{"/%2F*%2F", "/%2Fx/", false},
 		{"/é*%3A", "/%C3%A9?:", true},
 	} {
-		if v, _ := ask(p, []byte("user-agent: a\ndisallow: "+c.pattern), "http://h"+c.url, "a"); (v.Value == Disallowed) != c.match {
+		v, _ := ask(p, []byte("user-agent: a\ndisallow: "+c.pattern), "http://h"+c.url, "a")
+		if (v.Value == Disallowed) != c.match {
 			t.Errorf("%s and %s: got %v", c.pattern, c.url, v.Value)
 		}
 	}
@@ -92,15 +93,18 @@ func TestRFCUnfit(t *testing.T) {
 					}
 				}
 			}
-			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b*"), "/a"+c+"b", "a"); v.Value != Disallowed {
+			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b*"), "/a"+c+"b",
+				"a"); v.Value != Disallowed {
 				t.Errorf("%q is shorter than six octets", "/a"+pattern+"b") // /a%20b
 			}
-			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b**"), "/a"+c+"b", "a"); v.Value != Permitted {
+			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b**"), "/a"+c+"b",
+				"a"); v.Value != Permitted {
 				t.Errorf("%q is longer than six octets", "/a"+pattern+"b")
 			}
 		}
 		// Google's parser leaves them alone.
-		if v, _ := ask(named(t, "google"), []byte("user-agent: a\ndisallow: /a"+c+"b"), "/a"+escape+"b", "a"); v.Value != Permitted {
+		if v, _ := ask(named(t, "google"), []byte("user-agent: a\ndisallow: /a"+c+"b"), "/a"+escape+"b",
+			"a"); v.Value != Permitted {
 			t.Errorf("google: %q equals %s", c, escape)
 		}
 	}
@@ -137,7 +141,8 @@ func TestRFCReserved(t *testing.T) {
 		{"allow: /a:b\ndisallow: /a*b**", "/a:b", "undefined", "disallow", "allow"},
 		{"allow: /a/b\ndisallow: /a*b**", "/a/b", "disallow", "disallow", "disallow"},
 	} {
-		for value, want := range map[Reserved]string{ReservedOpen: c.open, ReservedDistinct: c.distinct, ReservedEqual: c.equal} {
+		for value, want := range map[Reserved]string{ReservedOpen: c.open, ReservedDistinct: c.distinct,
+			ReservedEqual: c.equal} {
 			p := named(t, "rfc9309")
 			p.Reserved = value
 			if v, _ := ask(p, []byte("user-agent: a\n"+c.rules), c.url, "a"); v.Value.String() != want {
@@ -309,7 +314,8 @@ func TestRFCLabel(t *testing.T) {
 			return
 		}
 		long := hasLongAgent(p, c.body())
-		if !long && strings.Contains(c.url(), "<") != strings.Contains(string(c.body()), "<") && (v.Value == Permitted) == c.Allowed {
+		if !long && strings.Contains(c.url(), "<") != strings.Contains(string(c.body()), "<") &&
+			(v.Value == Permitted) == c.Allowed {
 			unfits++
 			return
 		}
@@ -340,7 +346,8 @@ func TestIndexInQuery(t *testing.T) {
 	p := named(t, "rfc9309")
 	p.IndexHTML = true
 	body := []byte("user-agent: a\ndisallow: /\nallow: /*%3A/index.html%2Fa*b\n")
-	for path, want := range map[string]Value{"/x?:/": Permitted, "/x?%3A/": Permitted, "/x%3A/": Permitted, "/x:/": Undefined, "/x?:/a": Disallowed} {
+	for path, want := range map[string]Value{"/x?:/": Permitted, "/x?%3A/": Permitted, "/x%3A/": Permitted,
+		"/x:/": Undefined, "/x?:/a": Disallowed} {
 		if v, _ := ask(p, body, path, "a"); v.Value != want {
 			t.Errorf("%s: got %v, want %v", path, v.Value, want)
 		}

@@ -36,7 +36,8 @@ func eachProfile(t *testing.T, f func(t *testing.T, p *Profile)) {
 }
 
 func TestPathTable(t *testing.T) {
-	fish := []string{"/fish", "/fish.html", "/fish/salmon.html", "/fishheads", "/fishheads/yummy.html", "/fish.php?id=anything"}
+	fish := []string{"/fish", "/fish.html", "/fish/salmon.html", "/fishheads", "/fishheads/yummy.html",
+		"/fish.php?id=anything"}
 	noFish := []string{"/Fish.asp", "/catfish", "/?id=fish"}
 	slash := []string{"/fish/", "/fish/?id=anything", "/fish/salmon.htm"}
 	noSlash := []string{"/fish", "/fish.html", "/Fish/Salmon.asp"}
@@ -59,7 +60,8 @@ func TestPathTable(t *testing.T) {
 			"/folder/any.php.file.html", "/filename.php/"}, []string{"/", "/windows.PHP"}, []string{"classic-1996"}},
 		{"/*.php$", []string{"/filename.php", "/folder/filename.php"},
 			[]string{"/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"}, []string{"classic-1996"}},
-		{"/fish*.php", []string{"/fish.php", "/fishheads/catfish.php?parameters"}, []string{"/Fish.PHP"}, []string{"classic-1996"}},
+		{"/fish*.php", []string{"/fish.php", "/fishheads/catfish.php?parameters"}, []string{"/Fish.PHP"},
+			[]string{"classic-1996"}},
 	} {
 		t.Run(row.pattern, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
@@ -138,7 +140,8 @@ func TestWildcardConflicts(t *testing.T) {
 		{"trailing star", "allow: /p\ndisallow: /page*", "/page.htm", "disallow", "disallow"},
 		{"trailing star ties", "allow: /page\ndisallow: /page*", "/page.htm", "allow", "undefined"},
 		// A wildcard rule contradicts the settled verdict of the others.
-		{"wildcard disallow contradicts", "allow: /page\ndisallow: /p\ndisallow: /*.htm", "/page.htm", "undefined", "undefined"},
+		{"wildcard disallow contradicts", "allow: /page\ndisallow: /p\ndisallow: /*.htm", "/page.htm", "undefined",
+			"undefined"},
 		{"shorter wildcard disallow", "allow: /page\ndisallow: /p\ndisallow: /*.h", "/page.htm", "allow", "undefined"},
 		{"shorter wildcard allow", "allow: /*.h\nallow: /p\ndisallow: /page", "/page.htm", "undefined", "undefined"},
 		{"two wildcards", "allow: /*.h\ndisallow: /*.ht", "/page.htm", "undefined", "undefined"},
@@ -173,7 +176,8 @@ func follows(p *Profile, body string, n int, tokens ...string) string {
 }
 
 func TestAgentTable(t *testing.T) {
-	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot\ndisallow: /3\n"
+	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot\n" +
+		"disallow: /3\n"
 	for _, row := range []struct {
 		name   string
 		tokens []string
@@ -198,7 +202,8 @@ func TestAgentTable(t *testing.T) {
 }
 
 func TestSeveralGroups(t *testing.T) {
-	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot-news\ndisallow: /3\n"
+	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot-news\n" +
+		"disallow: /3\n"
 	// 2012: "only one group is valid", but not which one; 1996: any.
 	open := "1? 3?"
 	want := by{"1 3", "1 3", open, open, "1 3"}
@@ -218,7 +223,8 @@ func TestSeveralGroups(t *testing.T) {
 }
 
 func TestGroupExample(t *testing.T) {
-	body := "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /2\n\nuser-agent: e\nuser-agent: f\ndisallow: /3\n\nuser-agent: h\n\nuser-agent: *\ndisallow: /4"
+	body := "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /2\n\nuser-agent: e\nuser-agent: f\ndisallow: /3\n" +
+		"\nuser-agent: h\n\nuser-agent: *\ndisallow: /4"
 	// 1996: a record begins at each user-agent line and needs a disallow, so e
 	// and h have none.
 	for agent, want := range map[string]by{
@@ -304,13 +310,15 @@ func TestOddLines(t *testing.T) {
 		{"near typo without colon", "user-agent: a\ndisallw /1", by{"", "", "1?", "", ""}},
 		// A crawler may accept one spelling and not the other.
 		{"two spellings", "user-agent: a\ndisallow: /2\nuseragent: b\ndissallow: /1", by{"", "", "1?", "", ""}},
-		{"two spellings of agents", "user-agent: a\ndisallow: /\nuseragent: b\nuser agent: c\nallow: /1\nuser-agents: d\ndisallow: /1$",
+		{"two spellings of agents", "user-agent: a\ndisallow: /\nuseragent: b\nuser agent: c\nallow: /1\nuser-agents: d\n" +
+			"disallow: /1$",
 			by{"1", "1", "1?", "1", "1"}},
 		{"it does not matter", "user-agent: a\ndisallow: /1\ndissallow: /1", all("1")},
 		{"two that outweigh each other", "user-agent: a\ndissallow: /1\nallowed: /1", by{"", "", "1?", "", ""}},
 		// Agent line or not, a loses nothing.
 		{"it matters to another", "user-agent: a\nuseragent: b\ndisallow: /1", all("1")},
-		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1", by{"1", "1", "1?", "", "1"}},
+		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1",
+			by{"1", "1", "1?", "", "1"}},
 		{"field in capitals", "USER-AGENT: a\nDISALLOW: /1", all("1")},
 		{"white space", " user-agent :\ta \n\tdisallow : /1 # x", all("1")},
 	} {
@@ -425,7 +433,8 @@ func TestMatch(t *testing.T) {
 		first, other string // of each agent: match, group, line
 		classic      [2]string
 	}{
-		{"another's name alone", "user-agent: Googlebot" + rules, "fallback Googlebot 1", "none  0", [2]string{"none  0", "none  0"}},
+		{"another's name alone", "user-agent: Googlebot" + rules, "fallback Googlebot 1", "none  0",
+			[2]string{"none  0", "none  0"}},
 		{"another's name and *", "user-agent: *" + rules + "user-agent: Googlebot" + rules,
 			"fallback Googlebot 3", "star * 1", [2]string{"star * 1", "star * 1"}},
 		{"own before another's", "user-agent: Googlebot" + rules + "user-agent: Kagibot" + rules,
@@ -436,7 +445,8 @@ func TestMatch(t *testing.T) {
 			[2]string{"none  0", "own x-image 1"}},
 		{"the line of the group, not of the name", "# a\nuser-agent: *\nuser-agent: Kagibot" + rules,
 			"own Kagibot 2", "star * 2", [2]string{"own Kagibot 3", "none  0"}}, // 1996: each line begins a record
-		{"the first of several groups", "user-agent: z" + rules + "user-agent: Kagibot" + rules + "user-agent: Kagibot" + rules,
+		{"the first of several groups", "user-agent: z" + rules + "user-agent: Kagibot" + rules + "user-agent: Kagibot" +
+			rules,
 			"own Kagibot 3", "none  0", [2]string{"own Kagibot 3", "none  0"}},
 		{"none", "sitemap: /s\n", "none  0", "none  0", [2]string{"none  0", "none  0"}},
 	} {

@@ -15,8 +15,10 @@ import (
 
 // TestScan checks the traits of a pattern, and that one without is its own normal form.
 func TestScan(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", "Z", "z", "0", "9", "/", "*", "$", "%", "%3A", "%2f", "%41", "é", "\xaa", "\xbf", "\x00", "\x01", "\x7f",
-		" ", "!", "\"", "+", ",", "-", ".", ":", ";", "<", "=", ">", "?", "@", "A", "[", "\\", "]", "^", "_", "`", "{", "|", "}", "~"})
+	piece := rapid.SampledFrom([]string{"a", "Z", "z", "0", "9", "/", "*", "$", "%", "%3A", "%2f", "%41", "é", "\xaa",
+		"\xbf", "\x00", "\x01", "\x7f",
+		" ", "!", "\"", "+", ",", "-", ".", ":", ";", "<", "=", ">", "?", "@", "A", "[", "\\", "]", "^", "_", "`", "{", "|",
+		"}", "~"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pattern"), ""))
 		from, to := 0, len(text)
@@ -51,7 +53,8 @@ func TestScan(t *testing.T) {
 			return
 		}
 		for _, letter := range []bool{false, true} {
-			if norm := rewrite.AppendRFC(nil, pattern, rewrite.OfPattern, false, letter); !bytes.Equal(norm, pattern) || slowOctets(string(pattern), letter) != len(pattern) {
+			if norm := rewrite.AppendRFC(nil, pattern, rewrite.OfPattern, false, letter); !bytes.Equal(norm, pattern) ||
+				slowOctets(string(pattern), letter) != len(pattern) {
 				t.Fatalf("%q has the form %q and %d octets", pattern, norm, slowOctets(string(pattern), letter))
 			}
 		}
@@ -68,7 +71,8 @@ func TestReservedOpen(t *testing.T) {
 		rapid.StringMatching(kind+`/?([ab/*?:=]|%3A|%3a|%2F|%24|/index\.html){0,4}\$?`),
 		// Rules that conflict, and whose order is that of their lengths.
 		rapid.StringMatching(kind+`/[a:*]{1,2}[*]{0,3}`),
-		rapid.SampledFrom([]string{"disallow: /a%3A", "disallow: /*%3A", "allow: /*%2F", "disallow: /*%3A*", "allow: /*%3Aa"}))
+		rapid.SampledFrom([]string{"disallow: /a%3A", "disallow: /*%3A", "allow: /*%2F", "disallow: /*%3A*",
+			"allow: /*%3Aa"}))
 	url := rapid.OneOf(rapid.StringMatching(`/([ab/?:=]|%3A|%2F){0,5}`), rapid.StringMatching(`/[a:]{1,2}`),
 		rapid.SampledFrom([]string{"/a%%33A", "/a%%33Aa", "/a?/", "/?/:a", "/?:"}))
 	for _, several := range []SeveralGroups{MergeGroups, AnyGroup} {
@@ -91,7 +95,8 @@ func TestReservedOpen(t *testing.T) {
 				profiles[i], judges[i] = p, NewJudge(p, agents)
 			}
 			rapid.Check(t, func(t *rapid.T) {
-				body := []byte(strings.Join(append([]string{"user-agent: a"}, rapid.SliceOfN(line, 0, 8).Draw(t, "lines")...), "\n"))
+				body := []byte(strings.Join(append([]string{"user-agent: a"}, rapid.SliceOfN(line, 0, 8).Draw(t, "lines")...),
+					"\n"))
 				var files [3]File
 				for i := range files {
 					files[i].Parse(body, profiles[i])
@@ -127,7 +132,8 @@ func TestBarePrefixOpen(t *testing.T) {
 		open.Wildcards, open.BarePrefix = false, Open
 		accept, reject := *open, *open
 		accept.BarePrefix, reject.BarePrefix = Accept, Reject
-		body := []byte("user-agent: a\n" + drawRules(t, "rules") + rapid.SampledFrom([]string{"", "allow: /index.html\n", "allow: /a/index.html\n"}).Draw(t, "index"))
+		body := []byte("user-agent: a\n" + drawRules(t, "rules") + rapid.SampledFrom([]string{"", "allow: /index.html\n",
+			"allow: /a/index.html\n"}).Draw(t, "index"))
 		path := "/" + rapid.StringMatching(`[ab/?]{0,5}`).Draw(t, "path")
 		got, _ := ask(open, body, path, "a")
 		want, _ := ask(&reject, body, path, "a")

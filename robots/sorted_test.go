@@ -10,8 +10,10 @@ import (
 // A query is compared as net/url writes it again.
 func TestSortedQueries(t *testing.T) {
 	for path, want := range map[string]string{
-		"/s": "/s", "/s?": "/s", "/s?q": "/s?q=", "/s?q=1&a=2": "/s?a=2&q=1", "/s?b=2&a=%41&b=1": "/s?a=A&b=2&b=1", "/s?a=1;b=2&c": "/s?c=",
-		"/s?a=%zz&b=1": "/s?b=1", "/s?a=x%20y": "/s?a=x+y", "/a%62c": "/a%62c", "/a|b": "/a%7Cb", "/%zz?b&a": "/%zz?b&a", "/s?a=ü": "/s?a=%C3%BC",
+		"/s": "/s", "/s?": "/s", "/s?q": "/s?q=", "/s?q=1&a=2": "/s?a=2&q=1", "/s?b=2&a=%41&b=1": "/s?a=A&b=2&b=1",
+		"/s?a=1;b=2&c": "/s?c=",
+		"/s?a=%zz&b=1": "/s?b=1", "/s?a=x%20y": "/s?a=x+y", "/a%62c": "/a%62c", "/a|b": "/a%7Cb", "/%zz?b&a": "/%zz?b&a",
+		"/s?a=ü": "/s?a=%C3%BC",
 	} {
 		if got := string(sortQuery([]byte(path))); got != want {
 			t.Errorf("%s becomes %s, want %s", path, got, want)
@@ -21,7 +23,8 @@ func TestSortedQueries(t *testing.T) {
 	var f File
 	f.Parse([]byte("User-agent: *\nDisallow: /s?q=1&a=2\nDisallow: /t?a=1&b=2\n"), named(t, "colly"))
 	j.Load(&f)
-	for path, want := range map[string]Value{"/s?q=1&a=2": Permitted, "/s?a=2&q=1": Permitted, "/t?b=2&a=1": Disallowed, "/t?a=1&b=2&c=3": Disallowed} {
+	for path, want := range map[string]Value{"/s?q=1&a=2": Permitted, "/s?a=2&q=1": Permitted, "/t?b=2&a=1": Disallowed,
+		"/t?a=1&b=2&c=3": Disallowed} {
 		target := named(t, "colly").Target("http://h.example" + path)
 		if v := j.Policy(0).Judge(&target).Value; v != want {
 			t.Errorf("%s: %v, want %v", path, v, want)
@@ -80,7 +83,8 @@ func TestSortedQueriesAreCompared(t *testing.T) {
 		if relation, _ := x.check(t); !relation {
 			decided++
 		}
-		if r, _ := Relate(x.policies[0], x.policies[1], 1<<24); (r == Equal || r == Looser) && x.closed != "" || (r == Equal || r == Stricter) && x.opened != "" {
+		if r, _ := Relate(x.policies[0], x.policies[1], 1<<24); (r == Equal || r == Looser) && x.closed != "" ||
+			(r == Equal || r == Stricter) && x.opened != "" {
 			t.Errorf("the relation is %v, and %q closes, %q opens%s", r, x.closed, x.opened, &x)
 		}
 	}

@@ -21,9 +21,12 @@ func TestStancesWherePatternsMeet(t *testing.T) {
 		{open + "User-agent: Google-Extended\nDisallow: /news/\n", StancePartial},
 		{open + "User-agent: Google-Extended\nDisallow: /*.htm\n", StanceDisallow},
 		{open + "Content-Usage: /*.html train-ai=n\n", StanceDisallow},
-		{"User-agent: *\nDisallow: /\nAllow: /*a\nContent-Signal: ai-train=yes\nContent-Usage: /a train-ai=n\n", StancePartial},
-		{"User-agent: *\nDisallow: /\nAllow: /*b/\nContent-Signal: ai-train=yes\n\nUser-agent: Google-Extended\nDisallow: /\nAllow: /b\n", StancePartial},
-		{"User-agent: Other\nContent-Usage: /news/ train-ai=n\nDisallow:\n" + open + "Content-Usage: train-ai=y\nContent-Usage: /news$ train-ai=n\n", StanceAllow},
+		{"User-agent: *\nDisallow: /\nAllow: /*a\nContent-Signal: ai-train=yes\nContent-Usage: /a train-ai=n\n",
+			StancePartial},
+		{"User-agent: *\nDisallow: /\nAllow: /*b/\nContent-Signal: ai-train=yes\n\nUser-agent: Google-Extended\n" +
+			"Disallow: /\nAllow: /b\n", StancePartial},
+		{"User-agent: Other\nContent-Usage: /news/ train-ai=n\nDisallow:\n" + open +
+			"Content-Usage: train-ai=y\nContent-Usage: /news$ train-ai=n\n", StanceAllow},
 		{"User-agent: *\nAllow: /*b/\nDisallow: /bb\nContent-Usage: /bb train-ai=n\n", StancePartial},
 		{"User-agent: *\nAllow: /*b$\nDisallow: /bbbb\nContent-Usage: /bbbb train-ai=n\n", NoStance},
 	} {

@@ -46,23 +46,31 @@ func TestAnswer(t *testing.T) {
 		{"one redirect", answer.Facts{Hops: chain(301, 200)}, all(good)},
 		{"5 redirects", answer.Facts{Hops: chain(301, 302, 303, 307, 308, 200)}, all(good)},
 		{"6 redirects", answer.Facts{Hops: chain(301, 302, 303, 307, 308, 301, 200)}, all("full_allow redirect_limit")},
-		{"limit told", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorRedirectLimit}, all("full_allow redirect_limit")},
-		{"not followed as far as the profile allows", answer.Facts{Hops: chain(301, 301, 301, 301, 301), Error: answer.ErrorRedirectLimit}, all("undefined redirect_unresolved")},
-		{"limit before failure", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorTimeout}, all("full_allow redirect_limit")},
+		{"limit told", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorRedirectLimit},
+			all("full_allow redirect_limit")},
+		{"not followed as far as the profile allows", answer.Facts{Hops: chain(301, 301, 301, 301, 301),
+			Error: answer.ErrorRedirectLimit}, all("undefined redirect_unresolved")},
+		{"limit before failure", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorTimeout},
+			all("full_allow redirect_limit")},
 		{"redirect to 404", answer.Facts{Hops: chain(301, 404)}, all(noFile)},
 		{"redirect to 500", answer.Facts{Hops: chain(301, 500)}, all(down)},
 		{"redirect to failure", answer.Facts{Hops: chain(301), Error: answer.ErrorConnectRefused}, fail("network_failure")},
-		{"redirect to failure, noted", answer.Facts{Hops: chain(301, 0), Error: answer.ErrorConnectRefused}, fail("network_failure")},
-		{"no location", answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
+		{"redirect to failure, noted", answer.Facts{Hops: chain(301, 0), Error: answer.ErrorConnectRefused},
+			fail("network_failure")},
+		{"no location", answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectInvalid},
+			all("full_allow redirect_invalid")},
 		{"no location, no error", answer.Facts{Hops: chain(301)}, all("full_allow redirect_invalid")},
 		{"300 with a location, followed", answer.Facts{Hops: chain(300, 200)}, all(good)},
-		{"300 without a location", answer.Facts{Hops: chain(300), Error: answer.ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
+		{"300 without a location", answer.Facts{Hops: chain(300), Error: answer.ErrorRedirectInvalid},
+			all("full_allow redirect_invalid")},
 		{"300 to mailto", answer.Facts{Hops: chain(300), Error: answer.ErrorRedirectUnsupported}, nowhere},
 		{"to mailto", answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectUnsupported}, nowhere},
-		{"6 redirects, then to mailto", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorRedirectUnsupported}, all("full_allow redirect_limit")},
+		{"6 redirects, then to mailto", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301),
+			Error: answer.ErrorRedirectUnsupported}, all("full_allow redirect_limit")},
 		{"loop", answer.Facts{Hops: chain(301, 301), Error: answer.ErrorRedirectLoop}, all("full_allow redirect_loop")},
 		{"stored revisit", answer.Facts{Hops: chain(200), Unstored: true}, all("undefined revisit_unresolved")},
-		{"stored revisit without a header", answer.Facts{Hops: chain(0), Unstored: true}, all("undefined revisit_unresolved")},
+		{"stored revisit without a header", answer.Facts{Hops: chain(0), Unstored: true},
+			all("undefined revisit_unresolved")},
 		{"stored revisit of an error", answer.Facts{Hops: chain(404), Unstored: true}, all("full_allow client_error")},
 		{"stored redirect", answer.Facts{Hops: chain(301), Unfollowed: true}, all("undefined redirect_unresolved")},
 		{"html redirect", answer.Facts{Hops: chain(200), HTMLRedirect: true},
@@ -97,7 +105,8 @@ func TestAnswer(t *testing.T) {
 		{"short body", answer.Facts{Hops: chain(200), Error: answer.ErrorTruncatedBody}, fail("incomplete_body")},
 		{"our refusal", answer.Facts{Error: answer.ErrorAddressBlocked}, all("undefined address_blocked")},
 		{"no route from here", answer.Facts{Error: answer.ErrorNoRoute}, all("undefined no_route")},
-		{"our refusal of a hop", answer.Facts{Hops: chain(302), Error: answer.ErrorAddressBlocked}, all("undefined address_blocked")},
+		{"our refusal of a hop", answer.Facts{Hops: chain(302), Error: answer.ErrorAddressBlocked},
+			all("undefined address_blocked")},
 		{"stopped", answer.Facts{Error: answer.ErrorCanceled}, all(undecided)},
 		{"ftp transfer", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 226}}}, all(good)},
 		{"ftp no such file", answer.Facts{Hops: []answer.Hop{{URL: "FTP://h/robots.txt", Status: 550}}}, all(noFile)},
@@ -146,22 +155,33 @@ func TestAnswerMemory(t *testing.T) {
 		want  by
 	}{
 		{"5xx, half a day, no copy", answer.Facts{Hops: chain(500)}, day / 2, false, all(down)},
-		{"5xx, half a day, copy", answer.Facts{Hops: chain(500)}, day / 2, true, by{down, down, down, down, or + "full_disallow"}},
-		{"5xx, more than half a day, copy", answer.Facts{Hops: chain(500)}, day/2 + 1, true, by{stale, down, down, down, or + "full_disallow"}},
+		{"5xx, half a day, copy", answer.Facts{Hops: chain(500)}, day / 2, true, by{down, down, down, down,
+			or + "full_disallow"}},
+		{"5xx, more than half a day, copy", answer.Facts{Hops: chain(500)}, day/2 + 1, true, by{stale, down, down, down,
+			or + "full_disallow"}},
 		{"5xx, no copy", answer.Facts{Hops: chain(500)}, 30 * day, false, by{long, down, down, down, down}},
 		{"5xx, copy", answer.Facts{Hops: chain(500)}, day, true, by{stale, down, down, down, or + "full_disallow"}},
 		{"5xx, first time, copy", answer.Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
 		{"5xx, long, no copy", answer.Facts{Hops: chain(500)}, 30*day + 1, false, by{forever, long, forever, forever, long}},
-		{"5xx, long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, 31 * day, true, by{long, stale, forever, forever, or + "full_allow"}},
-		{"5xx, long, no front page", answer.Facts{Hops: chain(500), Site: answer.SiteFails}, 31 * day, true, by{"full_disallow unreachable_too_long", stale, forever, forever, or + "full_allow"}},
-		{"5xx, not long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, day / 2, true, by{down, down, down, down, or + "full_disallow"}},
-		{"5xx, long, copy", answer.Facts{Hops: chain(500)}, 31 * day, true, by{forever, stale, forever, forever, or + "full_allow"}},
+		{"5xx, long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, 31 * day, true,
+			by{long, stale, forever, forever, or + "full_allow"}},
+		{"5xx, long, no front page", answer.Facts{Hops: chain(500), Site: answer.SiteFails}, 31 * day, true,
+			by{"full_disallow unreachable_too_long", stale, forever, forever, or + "full_allow"}},
+		{"5xx, not long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, day / 2, true,
+			by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, long, copy", answer.Facts{Hops: chain(500)}, 31 * day, true, by{forever, stale, forever, forever,
+			or + "full_allow"}},
 		{"network, no copy", answer.Facts{Error: answer.ErrorDNSFailure}, day, false, by{long, broken, open, open, broken}},
-		{"network, copy", answer.Facts{Error: answer.ErrorDNSFailure}, 30 * day, true, by{stale, broken, open, open, or + "full_disallow"}},
-		{"network, long, no copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, false, by{forever, long, forever, forever, long}},
-		{"network, long, copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, true, by{forever, stale, forever, forever, or + "full_allow"}},
-		{"other status, copy", answer.Facts{Hops: chain(304)}, day, true, by{stale, bad, badOpen, badOpen, or + "full_disallow"}},
-		{"other status, long, no copy", answer.Facts{Hops: chain(600)}, 31 * day, false, by{forever, long, forever, forever, long}},
+		{"network, copy", answer.Facts{Error: answer.ErrorDNSFailure}, 30 * day, true, by{stale, broken, open, open,
+			or + "full_disallow"}},
+		{"network, long, no copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, false, by{forever, long, forever,
+			forever, long}},
+		{"network, long, copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, true, by{forever, stale, forever, forever,
+			or + "full_allow"}},
+		{"other status, copy", answer.Facts{Hops: chain(304)}, day, true, by{stale, bad, badOpen, badOpen,
+			or + "full_disallow"}},
+		{"other status, long, no copy", answer.Facts{Hops: chain(600)}, 31 * day, false, by{forever, long, forever, forever,
+			long}},
 		// rfc9309 has no misconfigured sites: this is a server error.
 		{"misconfigured, copy", answer.Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
 			"full_allow misconfigured_server", "full_allow misconfigured_server",
@@ -170,14 +190,16 @@ func TestAnswerMemory(t *testing.T) {
 		{"404, copy", answer.Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
 		{"429, copy", answer.Facts{Hops: chain(429)}, 31 * day, true, by{forever, none, none, none, none}},
 		{"200, copy", answer.Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
-		{"our refusal, copy", answer.Facts{Error: answer.ErrorAddressBlocked}, 31 * day, true, all("undefined address_blocked")},
+		{"our refusal, copy", answer.Facts{Error: answer.ErrorAddressBlocked}, 31 * day, true,
+			all("undefined address_blocked")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
 				now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 				c.facts.Time, c.facts.Memory = now, &answer.Memory{First: now.Add(-c.since)}
 				if c.copy {
-					c.facts.Memory = &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success}, Next: now.Add(-c.since)}}, HasCopy: true}
+					c.facts.Memory = &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success},
+						Next: now.Add(-c.since)}}, HasCopy: true}
 				}
 				a := p.Answer(c.facts)
 				got := string(a.Outcome) + " " + string(a.Reason)
@@ -187,8 +209,10 @@ func TestAnswerMemory(t *testing.T) {
 				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == answer.StaleCopy) {
 					t.Errorf("got %s, copy %v, want %s", got, a.UseCopy, c.want.of(p.Name))
 				}
-				reached := map[answer.Reason]bool{answer.Success: true, answer.ClientError: true, answer.AddressBlocked: true, answer.MisconfiguredServer: true}[a.Reason]
-				if since := now.Add(-c.since); reached != a.UnreachableSince.IsZero() || !reached && !a.UnreachableSince.Equal(since) {
+				reached := map[answer.Reason]bool{answer.Success: true, answer.ClientError: true, answer.AddressBlocked: true,
+					answer.MisconfiguredServer: true}[a.Reason]
+				if since := now.Add(-c.since); reached != a.UnreachableSince.IsZero() || !reached &&
+					!a.UnreachableSince.Equal(since) {
 					t.Errorf("unreachable since %v, want %v", a.UnreachableSince, since)
 				}
 			})
@@ -200,7 +224,8 @@ func TestAnswerMemory(t *testing.T) {
 func TestAnswerFields(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	outage := func(f answer.Facts) answer.Facts {
-		f.Time, f.Memory = now, &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success}, Next: now.Add(-time.Hour)}}, HasCopy: true}
+		f.Time, f.Memory = now, &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success},
+			Next: now.Add(-time.Hour)}}, HasCopy: true}
 		return f
 	}
 	for _, c := range []struct {
@@ -209,30 +234,48 @@ func TestAnswerFields(t *testing.T) {
 		facts  answer.Facts
 		want   string
 	}{
-		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = answer.ServerError }, answer.Facts{Hops: chain(429)}, "full_disallow server_error"},
-		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = answer.ServerError, answer.TakeCopy },
+		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = answer.ServerError }, answer.Facts{Hops: chain(429)},
+			"full_disallow server_error"},
+		{"429 as 5xx has the copy of 5xx", func(p *Profile) {
+			p.TooManyRequests, p.ServerErrorCopy = answer.ServerError,
+				answer.TakeCopy
+		},
 			outage(answer.Facts{Hops: chain(429)}), "conditional_allow stale_copy"},
-		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, answer.Facts{Hops: chain(301, 200)}, "full_allow redirect_limit"},
-		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}, "conditional_allow success"},
-		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = answer.Undefined }, answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectUnsupported}, "undefined redirect_unsupported"},
-		{"another status, undefined", func(p *Profile) { p.OtherStatus = answer.InvalidResponse }, answer.Facts{Hops: chain(304)}, "undefined invalid_response"},
-		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = answer.InvalidResponse, answer.TakeCopy },
+		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, answer.Facts{Hops: chain(301, 200)},
+			"full_allow redirect_limit"},
+		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301,
+			200)}, "conditional_allow success"},
+		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = answer.Undefined },
+			answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectUnsupported}, "undefined redirect_unsupported"},
+		{"another status, undefined", func(p *Profile) { p.OtherStatus = answer.InvalidResponse },
+			answer.Facts{Hops: chain(304)}, "undefined invalid_response"},
+		{"another status, the copy of failures", func(p *Profile) {
+			p.OtherStatus, p.NetworkCopy = answer.InvalidResponse,
+				answer.TakeCopy
+		},
 			outage(answer.Facts{Hops: chain(304)}), "conditional_allow stale_copy"},
-		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, answer.Facts{Hops: chain(500), Misconfigured: true}, "full_disallow server_error"},
-		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
-		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = answer.EitherCopy }, outage(answer.Facts{Hops: chain(500)}), "undefined stale_copy"},
-		{"5xx, another outcome", func(p *Profile) { p.ServerError = answer.FullAllow }, outage(answer.Facts{Hops: chain(500)}), "full_allow server_error"},
-		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Error: answer.ErrorReset}), "full_disallow network_failure"},
+		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, answer.Facts{Hops: chain(500),
+			Misconfigured: true}, "full_disallow server_error"},
+		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Hops: chain(500)}),
+			"conditional_allow stale_copy"},
+		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = answer.EitherCopy }, outage(answer.Facts{Hops: chain(500)}),
+			"undefined stale_copy"},
+		{"5xx, another outcome", func(p *Profile) { p.ServerError = answer.FullAllow },
+			outage(answer.Facts{Hops: chain(500)}), "full_allow server_error"},
+		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy },
+			outage(answer.Facts{Error: answer.ErrorReset}), "full_disallow network_failure"},
 		{"the last stage that has begun", func(p *Profile) {
 			p.ServerErrorStages = []answer.Stage{
-				{After: time.Minute, Outcome: answer.FullAllow, Copy: answer.TakeCopy}, {After: time.Hour - 1, Outcome: answer.Undefined, Copy: answer.IgnoreCopy},
+				{After: time.Minute, Outcome: answer.FullAllow, Copy: answer.TakeCopy},
+				{After: time.Hour - 1, Outcome: answer.Undefined, Copy: answer.IgnoreCopy},
 				{After: time.Hour, Outcome: answer.FullAllow, Copy: answer.IgnoreCopy},
 			}
 		}, outage(answer.Facts{Error: answer.ErrorReset}), "undefined unreachable_too_long"},
 		{"a stage, open", func(p *Profile) {
 			p.ServerErrorStages = []answer.Stage{{After: time.Minute, Outcome: answer.FullAllow, Copy: answer.EitherCopy}}
 		}, outage(answer.Facts{Hops: chain(429)}), "undefined stale_copy"},
-		{"a short limit", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, answer.TakeCopy }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"a short limit", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, answer.TakeCopy },
+			outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
 		{"a short limit, no copy", func(p *Profile) {
 			p.UnreachableLimit, p.Unreachable, p.UnreachableCopy = time.Minute, answer.FullAllow, answer.IgnoreCopy
 		},
@@ -267,15 +310,24 @@ func TestAnswerVerdict(t *testing.T) {
 		{"full disallow", answer.Answer{Outcome: answer.FullDisallow}, "/", "google", "disallow full_disallow"},
 		{"undefined", answer.Answer{Outcome: answer.Undefined}, "/", "google", "undefined undefined"},
 		{"the rules", answer.Answer{Outcome: answer.ConditionalAllow}, "/private", "google", "disallow rule"},
-		{"copy or full disallow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "disallow rule"},
-		{"copy or full disallow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/", "rfc9309", "undefined undefined"},
-		{"copy or full allow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/", "rfc9309", "allow no_rule"},
-		{"copy or full allow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "undefined undefined"},
-		{"copy or undefined", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.Undefined, UnreachableSince: time.Time{}}, "/", "google", "undefined undefined"},
-		{"robots.txt of a closed site", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"copy or full disallow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy,
+			UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "disallow rule"},
+		{"copy or full disallow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy,
+			UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/", "rfc9309", "undefined undefined"},
+		{"copy or full allow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true,
+			Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/", "rfc9309", "allow no_rule"},
+		{"copy or full allow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true,
+			Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "undefined undefined"},
+		{"copy or undefined", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true,
+			Instead: answer.Undefined, UnreachableSince: time.Time{}}, "/", "google", "undefined undefined"},
+		{"robots.txt of a closed site", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "rfc9309",
+			"allow robots_txt"},
 		{"robots.txt, undefined", answer.Answer{Outcome: answer.Undefined}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt, copy or full disallow", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt is like another under google", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "google", "disallow full_disallow"},
+		{"robots.txt, copy or full disallow", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy,
+			UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/robots.txt", "rfc9309",
+			"allow robots_txt"},
+		{"robots.txt is like another under google", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "google",
+			"disallow full_disallow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := named(t, c.profile)
@@ -312,18 +364,32 @@ func TestProfileValidate(t *testing.T) {
 		"(64 MiB)":                func(p *Profile) { p.SizeLimit = math.MaxInt },
 		"max_redirects":           func(p *Profile) { p.MaxRedirects = -1 },
 		"unreachable_limit":       func(p *Profile) { p.UnreachableLimit = -1 },
-		"precedence: \"shortest\" is not one of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },
+		"precedence: \"shortest\" is not one of longest, longest_open, longest_or_least": func(p *Profile) {
+			p.Precedence = "shortest"
+		},
 		"typos":             func(p *Profile) { p.Typos = "" },
 		"server_error":      func(p *Profile) { p.ServerError = answer.ConditionalAllow },
 		"too_many_requests": func(p *Profile) { p.TooManyRequests = answer.Success },
-		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = answer.FullDisallow },
-		"server_error_copy: \"true\" is not one of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
+		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) {
+			p.RedirectUnsupported = answer.FullDisallow
+		},
+		"server_error_copy: \"true\" is not one of ignore, use, open": func(p *Profile) {
+			p.ServerErrorCopy = "true"
+		},
 		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },
 		"unreachable_copy":     func(p *Profile) { p.UnreachableCopy = "" },
-		"server_error_stages: stage 2 is after 12h0m0s, and must be after more than 12h0m0s": func(p *Profile) { p.ServerErrorStages = append(p.ServerErrorStages, p.ServerErrorStages...) },
-		"server_error_stages: stage 1 is after 0s":                                           func(p *Profile) { p.ServerErrorStages[0].After = 0 },
-		"stage 1: outcome: \"by_front_page\" is not one of":                                  func(p *Profile) { p.ServerErrorStages[0].Outcome = answer.ByFrontPage },
-		"stage 1: copy: \"\" is not one of":                                                  func(p *Profile) { p.ServerErrorStages[0].Copy = "" },
+		"server_error_stages: stage 2 is after 12h0m0s, and must be after more than 12h0m0s": func(p *Profile) {
+			p.ServerErrorStages = append(p.ServerErrorStages, p.ServerErrorStages...)
+		},
+		"server_error_stages: stage 1 is after 0s": func(p *Profile) {
+			p.ServerErrorStages[0].After = 0
+		},
+		"stage 1: outcome: \"by_front_page\" is not one of": func(p *Profile) {
+			p.ServerErrorStages[0].Outcome = answer.ByFrontPage
+		},
+		"stage 1: copy: \"\" is not one of": func(p *Profile) {
+			p.ServerErrorStages[0].Copy = ""
+		},
 	} {
 		p := named(t, "google")
 		change(p)
@@ -332,30 +398,54 @@ func TestProfileValidate(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Profile){
-		`body_at: "20x" is none of`:                             func(p *Profile) { p.BodyAt = answer.Statuses{"20x"} },
-		`body_at: any has all other statuses`:                   func(p *Profile) { p.BodyAt = answer.Statuses{"404", "any"} },
-		`agent_fields: "Useragent" is no field in lower case`:   func(p *Profile) { p.AgentFields = []string{"Useragent"} },
-		`site_fields: "" is no field`:                           func(p *Profile) { p.ListEnds, p.SiteFields = dialect.EndsAny, []string{"host", ""} },
-		"site_fields: has no effect without list_ends: any or":  func(p *Profile) { p.SiteFields = []string{"host"} },
-		"pattern_is_url: has no effect without requote: path":   func(p *Profile) { p.PatternIsURL = true },
-		`body_at: "404" is there twice`:                         func(p *Profile) { p.BodyAt = answer.Statuses{"404", "2xx", "404"} },
-		`content_types: "text" is no media type`:                func(p *Profile) { p.ContentTypes = []string{"text"} },
-		`content_types: "Text/plain" is no media type`:          func(p *Profile) { p.ContentTypes = []string{"Text/plain"} },
-		`content_types: "*/*" is no media type`:                 func(p *Profile) { p.ContentTypes = []string{"*/*"} },
-		`redirect_statuses: "304" is no status of a redirect`:   func(p *Profile) { p.RedirectStatuses = answer.Statuses{"304"} },
-		`redirect_hosts: "here" is not one of`:                  func(p *Profile) { p.RedirectHosts = "here" },
-		"redirect_refused: has no effect without":               func(p *Profile) { p.RedirectRefused = answer.FullDisallow },
-		"redirect_hosts: has no effect beside max_redirects: 0": func(p *Profile) { p.RedirectHosts, p.MaxRedirects = answer.SameHost, 0 },
-		"redirect_statuses: has no effect beside max_redirects": func(p *Profile) { p.RedirectStatuses, p.MaxRedirects = answer.Statuses{"301"}, 0 },
-		`timeout: "conditional_allow" is not one of`:            func(p *Profile) { p.Timeout = answer.ConditionalAllow },
-		"unauthorized: has no effect beside body_at":            func(p *Profile) { p.BodyAt, p.Unauthorized = answer.Statuses{"any"}, answer.FullDisallow },
-		"other_client_error: has no effect beside body_at":      func(p *Profile) { p.BodyAt, p.OtherClientError = answer.Statuses{"2xx", "4xx"}, answer.FullDisallow },
-		"not_modified: has no effect beside body_at":            func(p *Profile) { p.BodyAt, p.NotModified = answer.Statuses{"3xx"}, answer.FullAllow },
-		"server_error_copy: has no effect beside unreachable":   func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy },
-		"server_error_stages: has no effect beside unreachable": func(p *Profile) { p.ServerErrorStages = google().ServerErrorStages },
-		"body_at: needs unreachable: unchanged":                 func(p *Profile) { p.BodyAt, p.Unreachable = answer.Statuses{"any"}, answer.FullAllow },
-		"timeout: needs unreachable: unchanged":                 func(p *Profile) { p.Timeout, p.Unreachable = answer.FullAllow, answer.FullAllow },
-		"tries: -1 is negative":                                 func(p *Profile) { p.Tries = -1 },
+		`body_at: "20x" is none of`: func(p *Profile) { p.BodyAt = answer.Statuses{"20x"} },
+		`body_at: any has all other statuses`: func(p *Profile) {
+			p.BodyAt = answer.Statuses{"404", "any"}
+		},
+		`agent_fields: "Useragent" is no field in lower case`: func(p *Profile) { p.AgentFields = []string{"Useragent"} },
+		`site_fields: "" is no field`: func(p *Profile) {
+			p.ListEnds, p.SiteFields = dialect.EndsAny, []string{"host", ""}
+		},
+		"site_fields: has no effect without list_ends: any or": func(p *Profile) { p.SiteFields = []string{"host"} },
+		"pattern_is_url: has no effect without requote: path":  func(p *Profile) { p.PatternIsURL = true },
+		`body_at: "404" is there twice`: func(p *Profile) {
+			p.BodyAt = answer.Statuses{"404", "2xx", "404"}
+		},
+		`content_types: "text" is no media type`:       func(p *Profile) { p.ContentTypes = []string{"text"} },
+		`content_types: "Text/plain" is no media type`: func(p *Profile) { p.ContentTypes = []string{"Text/plain"} },
+		`content_types: "*/*" is no media type`:        func(p *Profile) { p.ContentTypes = []string{"*/*"} },
+		`redirect_statuses: "304" is no status of a redirect`: func(p *Profile) {
+			p.RedirectStatuses = answer.Statuses{"304"}
+		},
+		`redirect_hosts: "here" is not one of`:    func(p *Profile) { p.RedirectHosts = "here" },
+		"redirect_refused: has no effect without": func(p *Profile) { p.RedirectRefused = answer.FullDisallow },
+		"redirect_hosts: has no effect beside max_redirects: 0": func(p *Profile) {
+			p.RedirectHosts, p.MaxRedirects = answer.SameHost, 0
+		},
+		"redirect_statuses: has no effect beside max_redirects": func(p *Profile) {
+			p.RedirectStatuses, p.MaxRedirects = answer.Statuses{"301"}, 0
+		},
+		`timeout: "conditional_allow" is not one of`: func(p *Profile) { p.Timeout = answer.ConditionalAllow },
+		"unauthorized: has no effect beside body_at": func(p *Profile) {
+			p.BodyAt, p.Unauthorized = answer.Statuses{"any"}, answer.FullDisallow
+		},
+		"other_client_error: has no effect beside body_at": func(p *Profile) {
+			p.BodyAt, p.OtherClientError = answer.Statuses{"2xx", "4xx"}, answer.FullDisallow
+		},
+		"not_modified: has no effect beside body_at": func(p *Profile) {
+			p.BodyAt, p.NotModified = answer.Statuses{"3xx"}, answer.FullAllow
+		},
+		"server_error_copy: has no effect beside unreachable": func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy },
+		"server_error_stages: has no effect beside unreachable": func(p *Profile) {
+			p.ServerErrorStages = google().ServerErrorStages
+		},
+		"body_at: needs unreachable: unchanged": func(p *Profile) {
+			p.BodyAt, p.Unreachable = answer.Statuses{"any"}, answer.FullAllow
+		},
+		"timeout: needs unreachable: unchanged": func(p *Profile) {
+			p.Timeout, p.Unreachable = answer.FullAllow, answer.FullAllow
+		},
+		"tries: -1 is negative": func(p *Profile) { p.Tries = -1 },
 	} {
 		p := named(t, "wget")
 		if err := p.Validate(); err != nil {
@@ -387,14 +477,16 @@ func TestAgentValidate(t *testing.T) {
 		"":             "empty token",
 		"Jävla-Foobot": `use "J"`,
 	} {
-		for _, a := range []Agent{{Name: "x", Tokens: []string{token}}, {Name: "x", Tokens: []string{"x"}, FallsBackTo: []string{"y", token}}} {
+		for _, a := range []Agent{{Name: "x", Tokens: []string{token}}, {Name: "x", Tokens: []string{"x"},
+			FallsBackTo: []string{"y", token}}} {
 			err := a.Validate()
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%q: got %v, want %q", token, err, want)
 			}
 		}
 	}
-	if err := (Agent{Name: "x", Tokens: []string{"x", "y"}, FallsBackTo: []string{"z", "Y"}}).Validate(); err == nil || !strings.Contains(err.Error(), `its own token "Y"`) {
+	if err := (Agent{Name: "x", Tokens: []string{"x", "y"}, FallsBackTo: []string{"z", "Y"}}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), `its own token "Y"`) {
 		t.Errorf("falls back to itself: %v", err)
 	}
 	if err := (Agent{Name: "x"}).Validate(); err == nil {

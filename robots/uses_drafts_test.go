@@ -10,8 +10,8 @@ import (
 // Every example in the text of draft-ietf-aipref-attach-05, as a file, or a header.
 func TestExamplesOfAttach(t *testing.T) {
 	const introduction = "User-Agent: *\nAllow: /\nContent-Usage: train-ai=n\n" // 1.2
-	const example = "User-Agent: *\nAllow: /\nDisallow: /never/\nContent-Usage: train-ai=n\nContent-Usage: /ai-ok/ train-ai=y\n" +
-		"\nUser-Agent: ExampleBot\nAllow: /\nContent-Usage: train-ai=y\n" // 3.4
+	const example = "User-Agent: *\nAllow: /\nDisallow: /never/\nContent-Usage: train-ai=n\n" +
+		"Content-Usage: /ai-ok/ train-ai=y\n\nUser-Agent: ExampleBot\nAllow: /\nContent-Usage: train-ai=y\n" // 3.4
 	for _, row := range []struct{ section, file, agent, path, want string }{
 		{"1.2", introduction, "ExampleBot", "/", "d3u u u"},
 		{"3.4", example, "Other", "/test", "d4u u u"},
@@ -39,13 +39,16 @@ func TestClausesOfAttach(t *testing.T) {
 		{"3: the path may be absent", star + "content-usage: train-ai=n", "/", "d2u u u"},
 		{"3: a tab separates the path", star + "content-usage: /a\ttrain-ai=n", "/a", "d2u u u"},
 		{"3: more than one space separates the path", star + "content-usage: /a  \t train-ai=n", "/a", "d2u u u"},
-		{"3.1: order carries no semantics", star + "content-usage: /a train-ai=y\nallow: /a\ncontent-usage: train-ai=n\ndisallow: /b", "/a", "a2u u u"},
-		{"3.1: order carries no semantics", star + "content-usage: train-ai=n\ndisallow: /b\ncontent-usage: /a train-ai=y\nallow: /a", "/a", "a4u u u"},
+		{"3.1: order carries no semantics", star + "content-usage: /a train-ai=y\nallow: /a\ncontent-usage: train-ai=n\n" +
+			"disallow: /b", "/a", "a2u u u"},
+		{"3.1: order carries no semantics", star + "content-usage: train-ai=n\ndisallow: /b\ncontent-usage: /a train-ai=y\n" +
+			"allow: /a", "/a", "a4u u u"},
 		{"3.1: the path is a prefix", star + "content-usage: /a train-ai=n", "/ab", "d2u u u"},
 		{"3.1: a space in a path is %20", star + "content-usage: /a%20b train-ai=n", "/a%20b", "d2u u u"},
 		{"3.1: a tab in a path is %09", star + "content-usage: /a%09b train-ai=n", "/a%09b", "d2u u u"},
 		{"3.1: a space ends the path", star + "content-usage: /a b train-ai=n", "/a%20b", "u u u"},
-		{"3.1: equal paths apply separately", star + "content-usage: /a train-ai=y, search=y\ncontent-usage: /a train-ai=n", "/a", "d3u u a2u"},
+		{"3.1: equal paths apply separately", star + "content-usage: /a train-ai=y, search=y\ncontent-usage: /a train-ai=n",
+			"/a", "d3u u a2u"},
 		{"3.1: what is closed has no preference", star + "disallow: /a\ncontent-usage: /a train-ai=n", "/a", "shut"},
 		{"3.2: white space around label and colon", star + " \t content-usage \t : \t train-ai=n \t ", "/", "d2u u u"},
 		{"3.2: the label has any case", star + "CONTENT-USAGE: train-ai=n", "/", "d2u u u"},
@@ -97,25 +100,30 @@ func TestExamplesOfVocab(t *testing.T) {
 // Files that contentsignals.org and Cloudflare's documentation show, and the example
 // of RSL's guide for robots.txt.
 func TestExamplesOfSignalsAndLicenses(t *testing.T) {
-	const managed = "# BEGIN Cloudflare Managed content\n\nUser-Agent: *\n%s\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n\n# END Cloudflare Managed Content\n" +
-		"User-agent: *\nDisallow: /lp\nDisallow: /feedback\nDisallow: /langtest\n\nSitemap: https://www.crawlstop.com/sitemap.xml\n"
+	const managed = "# BEGIN Cloudflare Managed content\n\nUser-Agent: *\n%s\nAllow: /\n\nUser-agent: GPTBot\n" +
+		"Disallow: /\n\n# END Cloudflare Managed Content\nUser-agent: *\nDisallow: /lp\nDisallow: /feedback\n" +
+		"Disallow: /langtest\n\nSitemap: https://www.crawlstop.com/sitemap.xml\n"
 	with := func(line string) string { return strings.Replace(managed, "%s", line, 1) }
 	for _, row := range []struct{ source, file, path, want string }{
-		{"contentsignals.org", "User-Agent: *\nContent-Signal: ai-train=no, search=yes, ai-input=yes\nAllow: /\n", "/", "d2s a2s a2s"},
+		{"contentsignals.org", "User-Agent: *\nContent-Signal: ai-train=no, search=yes, ai-input=yes\nAllow: /\n", "/",
+			"d2s a2s a2s"},
 		{"the blog of 2025", "User-Agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n", "/", "d2s u a2s"},
 		{"the managed block of 2025, before a file", with("Content-signal: search=yes, ai-train=no"), "/", "d4s u a4s"},
 		{"the managed block of 2025, before a file", with("Content-signal: search=yes, ai-train=no"), "/lp", "shut"},
 		{"the managed block of 2026", with("Content-Signal: search=yes,ai-train=no,use=reference"), "/x", "d4s u a4s"},
-		{"the policy alone", "# search: building a search index\n# ai-train: training or fine-tuning AI models.\n", "/", "u u u"},
+		{"the policy alone", "# search: building a search index\n# ai-train: training or fine-tuning AI models.\n", "/",
+			"u u u"},
 	} {
 		if got := short(askUses(named(t, "google"), row.file, "http://h"+row.path, "Bot")); got != row.want {
 			t.Errorf("%s: %s: %s, want %s", row.source, row.path, got, row.want)
 		}
 	}
-	if u, _ := askUses(named(t, "google"), with("Content-Signal: search=yes,ai-train=no,use=reference"), "http://h/", "Bot"); u.Level != usage.LevelReference {
+	if u, _ := askUses(named(t, "google"), with("Content-Signal: search=yes,ai-train=no,use=reference"), "http://h/",
+		"Bot"); u.Level != usage.LevelReference {
 		t.Errorf("level %v, want reference", u.Level)
 	}
-	u, ok := askUses(named(t, "google"), "License: https://your-website.com/license.xml\n\nUser-agent: Googlebot\nAllow: /\n", "http://h/", "Googlebot")
+	u, ok := askUses(named(t, "google"), "License: https://your-website.com/license.xml\n\nUser-agent: Googlebot\n"+
+		"Allow: /\n", "http://h/", "Googlebot")
 	if len(u.Licenses) != 1 || u.Licenses[0] != 1 || short(u, ok) != "u u u" {
 		t.Errorf("the guide of RSL: licences on lines %v, %s", u.Licenses, short(u, ok))
 	}

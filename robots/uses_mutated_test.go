@@ -12,14 +12,17 @@ import (
 // linesOfUse are lines to change: each mechanism, with what its grammar knows and what it
 // does not.
 var linesOfUse = []string{
-	"Content-Usage: train-ai=n, search=y", "content-usage: /a/ train-ai=y", "Content-Usage: /*.php$ train-ai=n;q=\"a,b\"", "Content-Usage: foo=(a b);q=1, train-ai=n",
-	"Content-Usage: train-ai=n, note=%\"a#b\"", "Content-Usage: train-ai=y, train-ai=n", "Content-Signal: search=yes, ai-train=no, use=reference", "Content-signal: AI-Train = No,, ai-input=yes",
+	"Content-Usage: train-ai=n, search=y", "content-usage: /a/ train-ai=y", "Content-Usage: /*.php$ train-ai=n;q=\"a,b\"",
+	"Content-Usage: foo=(a b);q=1, train-ai=n",
+	"Content-Usage: train-ai=n, note=%\"a#b\"", "Content-Usage: train-ai=y, train-ai=n",
+	"Content-Signal: search=yes, ai-train=no, use=reference", "Content-signal: AI-Train = No,, ai-input=yes",
 	"License: https://l.example/x?y", "license: /terms",
 }
 
 // partsOfUse are what a change may put into a line.
 var partsOfUse = []string{
-	",", "=", ";", "\"", "%", "(", ")", "/", "*", "$", "#", ":", "?1", "\t", " ", "\x00", "\\", "\xff", "\xc3\xa9", "n", "y", "yes", "no", "train-ai", "ai-train", "search", "ai-input", "use=full", "@1", ":YQ==:",
+	",", "=", ";", "\"", "%", "(", ")", "/", "*", "$", "#", ":", "?1", "\t", " ", "\x00", "\\", "\xff", "\xc3\xa9", "n",
+	"y", "yes", "no", "train-ai", "ai-train", "search", "ai-input", "use=full", "@1", ":YQ==:",
 	"Disallow: /", "User-agent: Bot", "-1.5", "1000000000000000", "%c3%a9\"", "https://",
 }
 
@@ -54,7 +57,8 @@ func TestMutatedLinesOfUse(t *testing.T) {
 	}
 	agents := []Agent{{Name: "Bot", Tokens: []string{"Bot"}}, {Name: "Other", Tokens: []string{"Other"}}}
 	paths := []string{"/a/b", "/x.php", "/%C3%A9?q=1"}
-	parts := []string{"", "user-agent: Other\n", "user-agent: Bot\ndisallow: /x\n", "allow: /x.php\n\nuser-agent: *\ndisallow: /a/c\n"}
+	parts := []string{"", "user-agent: Other\n", "user-agent: Bot\ndisallow: /x\n",
+		"allow: /x.php\n\nuser-agent: *\ndisallow: /a/c\n"}
 	whole := strings.Join(parts, "")
 	stated := 0
 	for _, name := range []string{"google", "google-2019", "google-2012", "classic-1996", "rfc9309"} {
@@ -76,7 +80,8 @@ func TestMutatedLinesOfUse(t *testing.T) {
 					for _, s := range u.Stated {
 						said += int(s.Preference)
 					}
-					uses += fmt.Sprint(u.Stated[usage.AITrain].Preference, u.Stated[usage.AIInput].Preference, u.Stated[usage.Search].Preference, u.Level, ok, " ")
+					uses += fmt.Sprint(u.Stated[usage.AITrain].Preference, u.Stated[usage.AIInput].Preference,
+						u.Stated[usage.Search].Preference, u.Level, ok, " ")
 				}
 				uses += fmt.Sprint(judge.Policy(i).Stances(vocabulary), " ")
 			}

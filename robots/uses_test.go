@@ -40,7 +40,8 @@ func short(u Uses, ok bool) string {
 	for _, s := range u.Stated {
 		cell := s.Preference.String()[:1]
 		if s.Line > 0 {
-			cell += fmt.Sprint(s.Line, map[usage.Mechanism]string{usage.ContentUsage: "u", usage.ContentSignal: "s", usage.PolicyToken: "t"}[s.Mechanism])
+			cell += fmt.Sprint(s.Line, map[usage.Mechanism]string{usage.ContentUsage: "u", usage.ContentSignal: "s",
+				usage.PolicyToken: "t"}[s.Mechanism])
 		}
 		all = append(all, cell)
 	}
@@ -95,27 +96,44 @@ func TestContentUsageValues(t *testing.T) {
 func TestUses(t *testing.T) {
 	const star = "user-agent: *\n"
 	for _, row := range []struct{ clause, file, path, want string }{
-		{"the longest path decides, and the whole line", star + "content-usage: search=n\ncontent-usage: /a/ train-ai=y", "/a/b", "a3u u u"},
+		{"the longest path decides, and the whole line", star + "content-usage: search=n\ncontent-usage: /a/ train-ai=y",
+			"/a/b", "a3u u u"},
 		{"paths match as rules do", star + "content-usage: /*.php$ train-ai=n", "/x/y.php", "d2u u u"},
 		{"paths match as rules do", star + "content-usage: /*.php$ train-ai=n", "/x/y.php?z", "u u u"},
-		{"length is in encoded bytes", star + "content-usage: /é train-ai=n\ncontent-usage: /*é train-ai=y", "/%C3%A9", "a3u u u"},
-		{"length is in encoded bytes", star + "content-usage: /é train-ai=n\ncontent-usage: /%C3* train-ai=y", "/%C3%A9", "d2u u u"},
-		{"lines of one length combine restrictively", star + "content-usage: train-ai=y\ncontent-usage: train-ai=n", "/", "d3u u u"},
-		{"lines of one length combine restrictively", star + "content-usage: /a train-ai=n, search=y\ncontent-usage: /a search=n", "/a", "d2u u d3u"},
-		{"lines of one length combine use by use", star + "content-usage: /a train-ai=y\ncontent-usage: /a search=y", "/a", "a2u u a3u"},
-		{"a path without a statement is no statement", star + "content-usage: train-ai=n\ncontent-usage: /a", "/a", "d2u u u"},
-		{"a longer line that does not parse leaves everything unknown", star + "content-usage: train-ai=n\ncontent-usage: /a x y", "/a", "u u u"},
-		{"own groups are merged", star + "content-usage: search=n\ndisallow:\nuser-agent: bot\ncontent-usage: train-ai=n\ndisallow:\nuser-agent: BOT\ncontent-usage: search=y", "/", "d5u u a8u"},
-		{"an own group inherits nothing", star + "content-usage: train-ai=n\ndisallow:\nuser-agent: bot\ndisallow:", "/", "u u u"},
-		{"a line within the head belongs to all agents of the group", "user-agent: a\ncontent-usage: train-ai=n\nuser-agent: bot\ndisallow: /x", "/", "d2u u u"},
-		{"an orphan applies to nobody", "content-usage: train-ai=n\ncontent-signal: search=no\n" + star + "disallow:", "/", "u u u"},
+		{"length is in encoded bytes", star + "content-usage: /é train-ai=n\ncontent-usage: /*é train-ai=y", "/%C3%A9",
+			"a3u u u"},
+		{"length is in encoded bytes", star + "content-usage: /é train-ai=n\ncontent-usage: /%C3* train-ai=y", "/%C3%A9",
+			"d2u u u"},
+		{"lines of one length combine restrictively", star + "content-usage: train-ai=y\ncontent-usage: train-ai=n", "/",
+			"d3u u u"},
+		{"lines of one length combine restrictively", star + "content-usage: /a train-ai=n, search=y\n" +
+			"content-usage: /a search=n", "/a", "d2u u d3u"},
+		{"lines of one length combine use by use", star + "content-usage: /a train-ai=y\ncontent-usage: /a search=y", "/a",
+			"a2u u a3u"},
+		{"a path without a statement is no statement", star + "content-usage: train-ai=n\ncontent-usage: /a", "/a",
+			"d2u u u"},
+		{"a longer line that does not parse leaves everything unknown",
+			star + "content-usage: train-ai=n\ncontent-usage: /a x y", "/a", "u u u"},
+		{"own groups are merged", star + "content-usage: search=n\ndisallow:\nuser-agent: bot\ncontent-usage: train-ai=n\n" +
+			"disallow:\nuser-agent: BOT\ncontent-usage: search=y", "/", "d5u u a8u"},
+		{"an own group inherits nothing", star + "content-usage: train-ai=n\ndisallow:\nuser-agent: bot\ndisallow:", "/",
+			"u u u"},
+		{"a line within the head belongs to all agents of the group",
+			"user-agent: a\ncontent-usage: train-ai=n\nuser-agent: bot\ndisallow: /x", "/", "d2u u u"},
+		{"an orphan applies to nobody", "content-usage: train-ai=n\ncontent-signal: search=no\n" + star + "disallow:", "/",
+			"u u u"},
 		{"no preference where the agent may not fetch", star + "disallow: /a\ncontent-usage: train-ai=n", "/a", "shut"},
 		{"any case of a signal, spaces around =", star + "Content-signal: SEARCH = Yes ,, AI-Train=NO", "/", "d2s u a2s"},
-		{"other values of a signal are unknown", star + "content-signal: ai-train=maybe, ai-input=no, ai-train", "/", "u d2s u"},
-		{"a conflict of signals is disallow", star + "content-signal: ai-train=no\ncontent-signal: ai-train=yes, search=yes", "/", "d2s u a3s"},
-		{"mechanisms combine restrictively", star + "content-signal: ai-train=no\ncontent-usage: train-ai=y, search=n", "/", "d2s u d3u"},
-		{"of mechanisms that agree, content-usage is named", star + "content-signal: ai-train=no\ncontent-usage: train-ai=n", "/", "d3u u u"},
-		{"a signal holds for the whole site", star + "content-signal: ai-train=no\ncontent-usage: /a train-ai=y", "/a", "d2s u u"},
+		{"other values of a signal are unknown", star + "content-signal: ai-train=maybe, ai-input=no, ai-train", "/",
+			"u d2s u"},
+		{"a conflict of signals is disallow", star + "content-signal: ai-train=no\ncontent-signal: ai-train=yes, search=yes",
+			"/", "d2s u a3s"},
+		{"mechanisms combine restrictively", star + "content-signal: ai-train=no\ncontent-usage: train-ai=y, search=n", "/",
+			"d2s u d3u"},
+		{"of mechanisms that agree, content-usage is named", star + "content-signal: ai-train=no\ncontent-usage: train-ai=n",
+			"/", "d3u u u"},
+		{"a signal holds for the whole site", star + "content-signal: ai-train=no\ncontent-usage: /a train-ai=y", "/a",
+			"d2s u u"},
 		{"the value ends at #", star + "content-usage: train-ai=n # search=n", "/", "d2u u u"},
 		{"no group", "user-agent: other\ncontent-usage: train-ai=n", "/", "u u u"},
 	} {
@@ -134,18 +152,23 @@ func TestStances(t *testing.T) {
 		{"it depends on the path", star + "content-usage: train-ai=n\ncontent-usage: /a train-ai=y", "partial - -"},
 		{"stated for one path only", star + "content-usage: /a train-ai=n", "partial - -"},
 		{"a path that covers all", star + "content-usage: / train-ai=n", "disallow - -"},
-		{"paths that the agent may not fetch do not count", star + "disallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y", "disallow - -"},
+		{"paths that the agent may not fetch do not count", star + "disallow: /a\ncontent-usage: train-ai=n\n" +
+			"content-usage: /a train-ai=y", "disallow - -"},
 		{"only what is stated may be fetched", star + "disallow: /\nallow: /a\ncontent-usage: /a train-ai=n", "disallow - -"},
-		{"a rule below a path counts", star + "disallow: /a/b\ncontent-usage: train-ai=n\ncontent-usage: /a/b train-ai=y", "disallow - -"},
+		{"a rule below a path counts", star + "disallow: /a/b\ncontent-usage: train-ai=n\ncontent-usage: /a/b train-ai=y",
+			"disallow - -"},
 		{"an agent that is shut out", star + "disallow: /\ncontent-usage: train-ai=n", "- - -"},
-		{"mechanisms combine restrictively", star + "content-signal: ai-train=no, ai-input=yes\ncontent-usage: /a train-ai=y", "disallow allow -"},
+		{"mechanisms combine restrictively", star + "content-signal: ai-train=no, ai-input=yes\n" +
+			"content-usage: /a train-ai=y", "disallow allow -"},
 		{"a longer path that does not parse", star + "content-usage: train-ai=n\ncontent-usage: /a x y", "partial - -"},
-		{"a line that another covers", star + "content-usage: /a train-ai=y\ncontent-usage: /* train-ai=n\ncontent-usage: /*a train-ai=n", "disallow - -"},
+		{"a line that another covers", star + "content-usage: /a train-ai=y\ncontent-usage: /* train-ai=n\n" +
+			"content-usage: /*a train-ai=n", "disallow - -"},
 		{"a token that is shut out", star + "disallow: /x" + token + "/", "disallow disallow -"},
 		{"a token on a path", star + "disallow: /x" + token + "/y", "partial partial -"},
 		{"a token on a path that is shut anyway", star + "disallow: /x" + token + "/x", "- - -"},
 		{"a token that is open", star + "content-usage: train-ai=y\ndisallow: /x" + token, "allow - -"},
-		{"what only a rule opens counts", star + "disallow: /\nallow: /b\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y", "disallow - -"},
+		{"what only a rule opens counts", star + "disallow: /\nallow: /b\ncontent-usage: train-ai=n\n" +
+			"content-usage: /a train-ai=y", "disallow - -"},
 		{"orphans", "content-usage: train-ai=n\n" + star + "disallow: /x", "- - -"},
 	} {
 		for _, name := range []string{"google", "rfc9309", "protego", "urllib-2026"} {
@@ -155,11 +178,13 @@ func TestStances(t *testing.T) {
 			}
 			var f File
 			f.Parse([]byte(row.file), p)
-			j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Other"}}, {Tokens: []string{"Google-Extended"}}})
+			j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Other"}},
+				{Tokens: []string{"Google-Extended"}}})
 			for range 2 {
 				j.Load(&f)
 				for agent := range 2 {
-					got := j.Policy(agent).Stances(vocabulary, TokenPolicy{Policy: j.Policy(2), Uses: []usage.Use{usage.AITrain, usage.AIInput}})
+					got := j.Policy(agent).Stances(vocabulary, TokenPolicy{Policy: j.Policy(2), Uses: []usage.Use{usage.AITrain,
+						usage.AIInput}})
 					var words []string
 					for _, s := range got {
 						words = append(words, cmp.Or(s.String(), "-"))
@@ -185,8 +210,11 @@ func TestStancesOfSeveralFiles(t *testing.T) {
 		bot, other  Stances
 		onRootOfBot string
 	}{
-		{"user-agent: *\ncontent-usage: train-ai=n\ndisallow: /x\nuser-agent: X\ndisallow: /", Stances{usage.AITrain: StanceDisallow, usage.AIInput: StanceDisallow}, Stances{usage.AITrain: StanceDisallow}, "d2u d5t u"},
-		{"user-agent: *\ncontent-usage: train-ai=y\ndisallow: /x", Stances{usage.AITrain: StanceAllow}, Stances{usage.AITrain: StanceAllow}, "a2u u u"},
+		{"user-agent: *\ncontent-usage: train-ai=n\ndisallow: /x\nuser-agent: X\ndisallow: /",
+			Stances{usage.AITrain: StanceDisallow, usage.AIInput: StanceDisallow}, Stances{usage.AITrain: StanceDisallow},
+			"d2u d5t u"},
+		{"user-agent: *\ncontent-usage: train-ai=y\ndisallow: /x", Stances{usage.AITrain: StanceAllow},
+			Stances{usage.AITrain: StanceAllow}, "a2u u u"},
 		{"user-agent: *\ndisallow: /x", Stances{}, Stances{}, "u u u"},
 	} {
 		var f File
@@ -245,7 +273,8 @@ func TestUsageEnds(t *testing.T) {
 	const file = "user-agent: a\ncontent-usage: train-ai=n\nuser-agent: bot\ndisallow: /x"
 	p := *named(t, "google")
 	p.Name, p.UsageEnds = "attach", true
-	for _, row := range []struct{ agent, path, want string }{{"a", "/x", "d2u u u"}, {"bot", "/", "u u u"}, {"bot", "/x", "shut"}} {
+	for _, row := range []struct{ agent, path, want string }{{"a", "/x", "d2u u u"}, {"bot", "/", "u u u"},
+		{"bot", "/x", "shut"}} {
 		if got := short(askUses(&p, file, "http://h"+row.path, row.agent)); got != row.want {
 			t.Errorf("%s %s: %s, want %s", row.agent, row.path, got, row.want)
 		}
@@ -253,13 +282,15 @@ func TestUsageEnds(t *testing.T) {
 }
 
 func TestUseLevelAndLicenses(t *testing.T) {
-	const file = "License: https://l.example/all\nLicense: nothing\nuser-agent: *\ncontent-signal: use=full\ncontent-signal: use=Immediate, use=reference\ndisallow:\n" +
-		"user-agent: bot\ndisallow:\nlicense: https://l.example/bot\n"
+	const file = "License: https://l.example/all\nLicense: nothing\nuser-agent: *\ncontent-signal: use=full\n" +
+		"content-signal: use=Immediate, use=reference\ndisallow:\nuser-agent: bot\ndisallow:\n" +
+		"license: https://l.example/bot\n"
 	u, _ := askUses(named(t, "google"), file, "http://h/", "other")
 	if u.Level != usage.LevelImmediate || !reflect.DeepEqual(u.Licenses, []int32{1, 2}) {
 		t.Errorf("other: level %v, licences %v", u.Level, u.Licenses)
 	}
-	if u, _ = askUses(named(t, "google"), file, "http://h/", "bot"); u.Level != usage.NoLevel || !reflect.DeepEqual(u.Licenses, []int32{9}) {
+	if u, _ = askUses(named(t, "google"), file, "http://h/", "bot"); u.Level != usage.NoLevel ||
+		!reflect.DeepEqual(u.Licenses, []int32{9}) {
 		t.Errorf("bot: level %v, licences %v", u.Level, u.Licenses)
 	}
 }
@@ -298,22 +329,28 @@ func TestStatements(t *testing.T) {
 		value     string
 		want      string
 	}{
-		{usage.ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm", `train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow old_label, tdm="" unknown unknown_label`},
-		{usage.ContentUsage, "train-ai=y, search=maybe, train-ai=n", `train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
+		{usage.ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm",
+			`train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow old_label, tdm="" unknown unknown_label`},
+		{usage.ContentUsage, "train-ai=y, search=maybe, train-ai=n",
+			`train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
 		{usage.ContentUsage, "/a Train-AI=n", `="/a Train-AI=n" unknown not_parsed`},
 		{usage.ContentUsage, "/a", `="/a" unknown no_statement`},
 		{usage.ContentUsage, "bots=maybe", `bots="maybe" unknown old_label`},
 		{usage.ContentUsage, "train-ai=n\t,  search=y", `train-ai="n" disallow, search="y" allow`},
 		{usage.ContentSignal, " , ", `=" , " unknown no_statement`},
-		{usage.ContentSignal, "AI-Train = No, use=full, use=x, other=yes", `ai-train="No" disallow, use="full" unknown full, use="x" unknown unknown_value, other="yes" allow unknown_label`},
+		{usage.ContentSignal, "AI-Train = No, use=full, use=x, other=yes",
+			`ai-train="No" disallow, use="full" unknown full, use="x" unknown unknown_value, other="yes" allow unknown_label`},
 		{usage.License, "https://l.example/x", `="https://l.example/x" unknown`},
 		{usage.License, "/x", `="/x" unknown not_url`},
 	} {
 		var got []string
 		for _, s := range vocabulary.Statements(&usage.Line{Mechanism: row.mechanism, Value: []byte(row.value)}) {
-			got = append(got, strings.TrimRight(strings.Join(strings.Fields(fmt.Sprintf("%s=%q %s %s %s", s.Label, s.Value, s.Preference, s.Level, s.Remark)), " "), " "))
+			got = append(got,
+				strings.TrimRight(strings.Join(strings.Fields(fmt.Sprintf("%s=%q %s %s %s", s.Label, s.Value, s.Preference,
+					s.Level, s.Remark)), " "), " "))
 		}
-		if all := strings.Join(got, ", "); strings.Join(strings.Fields(all), " ") != strings.Join(strings.Fields(row.want), " ") {
+		if all := strings.Join(got, ", "); strings.Join(strings.Fields(all), " ") != strings.Join(strings.Fields(row.want),
+			" ") {
 			t.Errorf("%s: %q:\n%s, want\n%s", row.mechanism, row.value, all, row.want)
 		}
 	}
@@ -349,7 +386,8 @@ func TestConformanceStructuredFields(t *testing.T) {
 			token, _ := member[1].([]any)[0].(map[string]any)
 			got, _ := d.Get(name)
 			item, _ := got.(httpsfv.Item)
-			if value, isToken := item.Value.(httpsfv.Token); isToken != (token["__type"] == "token") || isToken && string(value) != token["value"] {
+			if value, isToken := item.Value.(httpsfv.Token); isToken != (token["__type"] == "token") || isToken &&
+				string(value) != token["value"] {
 				t.Errorf("line %d: %s: %s is %v, want %v", line, c.Name, name, item.Value, member[1])
 			}
 		}

@@ -20,8 +20,8 @@ func TestProfileYAML(t *testing.T) {
 		return p, d.Decode(p)
 	}
 	p, err := decode("name: mine\nsize_limit: 1000\ntypos: open\nprecedence: longest_open\nties: open\n" +
-		"near_typos: open\ngroup_end: record\nunknown_ends: open\nagent_match: token_open\nescapes: rfc9309\nreserved_in_path: open\n" +
-		"too_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n" +
+		"near_typos: open\ngroup_end: record\nunknown_ends: open\nagent_match: token_open\nescapes: rfc9309\n" +
+		"reserved_in_path: open\ntoo_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n" +
 		"redirect_unsupported: undefined\nserver_error_copy: open\nnetwork_failure_copy: use\nunreachable_copy: ignore\n")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,8 @@ func TestProfileYAML(t *testing.T) {
 	want.Ties, want.NearTypos, want.GroupEnd, want.UnknownEnds = TiesOpen, Open, EndAtRecord, Open
 	want.AgentMatch, want.Escapes, want.Reserved = MatchTokenOpen, EscapesRFC, ReservedOpen
 	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = answer.ServerError, 48*time.Hour, answer.Undefined
-	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = answer.Undefined, answer.EitherCopy, answer.TakeCopy, answer.IgnoreCopy
+	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = answer.Undefined,
+		answer.EitherCopy, answer.TakeCopy, answer.IgnoreCopy
 	if !reflect.DeepEqual(*p, want) {
 		t.Errorf("got %+v", *p)
 	}
@@ -42,7 +43,8 @@ func TestProfileYAML(t *testing.T) {
 		"groups: {group_end: record, unknown_ends: open, agent_match: token_open}\n" +
 		"matching: {precedence: longest_open, ties: open, escapes: rfc9309, reserved_in_path: open}\n" +
 		"answers:\n  too_many_requests: server_error\n  unreachable_limit: 48h\n  unreachable: undefined\n" +
-		"  redirect_unsupported: undefined\n  server_error_copy: open\n  network_failure_copy: use\n  unreachable_copy: ignore\n")
+		"  redirect_unsupported: undefined\n  server_error_copy: open\n  network_failure_copy: use\n" +
+		"  unreachable_copy: ignore\n")
 	if err != nil || !reflect.DeepEqual(*grouped, want) {
 		t.Errorf("in groups: %+v, %v", grouped, err)
 	}

@@ -63,19 +63,25 @@ func typical(s *Segment, index int) error {
 		at := origin + host
 		for a := range policies {
 			agent := fmt.Sprintf("Agent%c", 'A'+a)
-			policies[a] = schema.Policy{Seq: seq, Host: host, Rank: &seq, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", Class: "partial"}
+			policies[a] = schema.Policy{Seq: seq, Host: host, Rank: &seq, Agent: agent, Category: "other", Profile: "google",
+				Outcome: "conditional_allow", Class: "partial"}
 			for u := range 10 {
 				verdicts[10*a+u] = schema.Verdict{
-					Seq: seq, Host: host, Rank: &seq, Origin: at, Agent: agent, Profile: "google", URL: fmt.Sprintf("/section-%d/page.html", u),
-					Verdict: "disallow", Reason: "rule", GroupAgent: new("*"), RuleKind: new("disallow"), RulePattern: new("/section"), RuleLine: new(int32(2 + u)),
+					Seq: seq, Host: host, Rank: &seq, Origin: at, Agent: agent, Profile: "google",
+					URL:     fmt.Sprintf("/section-%d/page.html", u),
+					Verdict: "disallow", Reason: "rule", GroupAgent: new("*"), RuleKind: new("disallow"),
+					RulePattern: new("/section"), RuleLine: new(int32(2 + u)),
 				}
 			}
 		}
-		if err := s.Fetches.Write(schema.Fetch{Seq: seq, Input: host, Host: host, Rank: &seq, Origin: at, Scheme: "https", Port: 443, RobotsURL: at + "/robots.txt", Source: "network", Outcome: "conditional_allow", Reason: "success", Status: new(int32(200))}); err != nil {
+		if err := s.Fetches.Write(schema.Fetch{Seq: seq, Input: host, Host: host, Rank: &seq, Origin: at, Scheme: "https",
+			Port: 443, RobotsURL: at + "/robots.txt", Source: "network", Outcome: "conditional_allow", Reason: "success",
+			Status: new(int32(200))}); err != nil {
 			return err
 		}
 		for line := range int32(10) {
-			if err := s.Rules.Write(schema.Rule{Seq: seq, Host: host, Origin: at, GroupIndex: new(int32(0)), Line: 2 + line, Kind: "disallow", Pattern: "/section", Normalized: "/section", Effective: true}); err != nil {
+			if err := s.Rules.Write(schema.Rule{Seq: seq, Host: host, Origin: at, GroupIndex: new(int32(0)), Line: 2 + line,
+				Kind: "disallow", Pattern: "/section", Normalized: "/section", Effective: true}); err != nil {
 				return err
 			}
 		}

@@ -113,7 +113,8 @@ func TestCapturesOutliveTheProcess_NoRace(t *testing.T) {
 		t.Errorf("after resuming: %v", err)
 	}
 	if committed, n, err := run.Kept(); committed != targetsOfSegment || n != 0 || err != nil {
-		t.Errorf("%d targets are committed, of %d more there are captures, %v; want %d and none", committed, n, err, targetsOfSegment)
+		t.Errorf("%d targets are committed, of %d more there are captures, %v; want %d and none", committed, n, err,
+			targetsOfSegment)
 	}
 	must(t, run.Close())
 

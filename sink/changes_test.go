@@ -27,7 +27,8 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, host := range hosts {
-			if err := c.Write(schema.Change{Host: host, Kind: "text", Severity: "cosmetic", Before: new("x"), LineAfter: new(int32(3))}); err != nil {
+			if err := c.Write(schema.Change{Host: host, Kind: "text", Severity: "cosmetic", Before: new("x"),
+				LineAfter: new(int32(3))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,7 +81,8 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for key, want := range map[string]string{layout.KeyRun: "b", "robocensus.against": "a", layout.KeyConfiguration: "c", layout.KeySchema: "2", "robocensus.tool_version": "v1"} {
+	for key, want := range map[string]string{layout.KeyRun: "b", "robocensus.against": "a", layout.KeyConfiguration: "c",
+		layout.KeySchema: "2", "robocensus.tool_version": "v1"} {
 		if got := r.MetaData().KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("metadata %s is %v, want %s", key, got, want)
 		}

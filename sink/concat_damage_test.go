@@ -24,7 +24,8 @@ func smallFile(t testing.TB) []byte {
 	var out bytes.Buffer
 	status := int32(404)
 	rows := []smallRow{{1, "a", nil}, {2, "b", []schema.Hop{{URL: "u", Status: &status}, {URL: "v"}}}, {3, "c", nil}}
-	must(t, parquet.Write(&out, rows, parquet.MaxRowsPerRowGroup(2), parquet.KeyValueMetadata("k", "v"), parquet.CreatedBy("x", "y", "z"),
+	must(t, parquet.Write(&out, rows, parquet.MaxRowsPerRowGroup(2), parquet.KeyValueMetadata("k", "v"),
+		parquet.CreatedBy("x", "y", "z"),
 		parquet.BloomFilters(parquet.SplitBlockFilter(10, "host"))))
 	return out.Bytes()
 }
@@ -56,10 +57,12 @@ func TestConcatenateErrors_NoRace(t *testing.T) {
 	}{
 		{"no files", nil, "concatenate: no files"},
 		{"empty file", [][]byte{good, {}}, "concatenate part 1: 0 bytes are too few for a Parquet file"},
-		{"other file", [][]byte{append(bytes.Repeat([]byte("text"), 9), 0, 0, 0, 0, 't', 'e', 'x', 't')}, "concatenate part 0: invalid magic header"},
+		{"other file", [][]byte{append(bytes.Repeat([]byte("text"), 9), 0, 0, 0, 0, 't', 'e', 'x', 't')},
+			"concatenate part 0: invalid magic header"},
 		{"other columns", [][]byte{good, other(&schema.Hop{})}, "concatenate part 1: its schema is not that of part 0"},
 		{"other nullability", [][]byte{good, other(&nullable{})}, "concatenate part 1: its schema is not that of part 0"},
-		{"long footer", [][]byte{append(bytes.Clone(good[:len(good)-8]), "\xff\xff\xff\x0fPAR1"...)}, fmt.Sprintf("concatenate part 0: a footer of 268435455 bytes in a file of %d", len(good))},
+		{"long footer", [][]byte{append(bytes.Clone(good[:len(good)-8]), "\xff\xff\xff\x0fPAR1"...)},
+			fmt.Sprintf("concatenate part 0: a footer of 268435455 bytes in a file of %d", len(good))},
 		{"cut out", [][]byte{slices.Concat(good[:100], good[101:])}, "concatenate part 0: bytes "},
 		{"put in", [][]byte{slices.Insert(bytes.Clone(good), 100, 'x')}, "concatenate part 0: bytes "},
 	} {
@@ -90,12 +93,24 @@ func TestConcatenateEachByteOnce_NoRace(t *testing.T) {
 		{"nothing", func(*format.FileMetaData) {}, "<nil>"},
 		{"no order of columns", func(m *format.FileMetaData) { m.ColumnOrders = nil }, "its schema is not that of part 0"},
 		{"a row group less", func(m *format.FileMetaData) { m.RowGroups = m.RowGroups[:1] }, "are not covered exactly once"},
-		{"a chunk that begins before its file", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -9 }, between(-9, 4)},
-		{"a chunk that is longer than its file", func(m *format.FileMetaData) { m.RowGroups[1].Columns[0].MetaData.TotalCompressedSize = 1<<63 - 1 }, "are not covered exactly once"},
-		{"a chunk of less than nothing", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = -1 }, between(4, 4)},
-		{"a chunk that reaches into the next", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize++ }, between(second, second+1)},
-		{"a chunk that ends early", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize-- }, between(second-1, second)},
-		{"a Bloom filter without a length", func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.BloomFilterLength = 0 }, "are not covered exactly once"},
+		{"a chunk that begins before its file", func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -9
+		}, between(-9, 4)},
+		{"a chunk that is longer than its file", func(m *format.FileMetaData) {
+			m.RowGroups[1].Columns[0].MetaData.TotalCompressedSize = 1<<63 - 1
+		}, "are not covered exactly once"},
+		{"a chunk of less than nothing", func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = -1
+		}, between(4, 4)},
+		{"a chunk that reaches into the next", func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize++
+		}, between(second, second+1)},
+		{"a chunk that ends early", func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize--
+		}, between(second-1, second)},
+		{"a Bloom filter without a length", func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[1].MetaData.BloomFilterLength = 0
+		}, "are not covered exactly once"},
 		{"a page index among the data", func(m *format.FileMetaData) {
 			index, filter := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[1].MetaData
 			index.OffsetIndexOffset, filter.BloomFilterOffset = filter.BloomFilterOffset, index.OffsetIndexOffset
@@ -112,7 +127,8 @@ func TestConcatenateEachByteOnce_NoRace(t *testing.T) {
 		test.change(m)
 		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 		must(t, err)
-		bad := slices.Concat(good[:footer], encoded, binary.LittleEndian.AppendUint32(nil, uint32(len(encoded))), []byte("PAR1"))
+		bad := slices.Concat(good[:footer], encoded, binary.LittleEndian.AppendUint32(nil, uint32(len(encoded))),
+			[]byte("PAR1"))
 		if err := concatenate(io.Discard, partFiles(good, bad)); !strings.Contains(fmt.Sprint(err), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
@@ -128,7 +144,8 @@ func TestConcatenateManyRowGroups_NoRace(t *testing.T) {
 	if n := len(f.RowGroups()); n != 2000 || f.Metadata().RowGroups[1999].Ordinal != 1999 {
 		t.Errorf("%d row groups, want 2000", n)
 	}
-	if err := concatenate(io.Discard, partFiles(parts...)); !strings.Contains(fmt.Sprint(err), "there are more than 32767 row groups: write several files") {
+	if err := concatenate(io.Discard, partFiles(parts...)); !strings.Contains(fmt.Sprint(err),
+		"there are more than 32767 row groups: write several files") {
 		t.Error(err)
 	}
 }

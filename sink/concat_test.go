@@ -31,7 +31,8 @@ import (
 func partFiles(contents ...[]byte) iter.Seq2[namedFile, error] {
 	return func(yield func(namedFile, error) bool) {
 		for i, content := range contents {
-			if !yield(namedFile{Name: fmt.Sprint("part ", i), ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, nil) {
+			if !yield(namedFile{Name: fmt.Sprint("part ", i), ReaderAt: bytes.NewReader(content), Size: int64(len(content))},
+				nil) {
 				return
 			}
 		}
@@ -52,7 +53,8 @@ func openParquet(t testing.TB, content []byte) *parquet.File {
 	return f
 }
 
-var keep = flag.String("keep", "", "folder for the files of TestConcatenatedRows_NoRace: of each table its parts and what they become")
+var keep = flag.String("keep", "", "folder for the files of TestConcatenatedRows_NoRace: of each table its parts "+
+	"and what they become")
 
 var (
 	made     sync.Once
@@ -70,7 +72,8 @@ func tableParts(t testing.TB) map[string][][]byte {
 func makeParts(t testing.TB) map[string][][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := Create(dir, journal.Plan{Run: "r", ToolVersion: "v1", Tables: schema.TableNames, Profiles: []string{"google"}})
+	run, err := Create(dir, journal.Plan{Run: "r", ToolVersion: "v1", Tables: schema.TableNames, Profiles: []string{
+		"google"}})
 	must(t, err)
 	defer run.Close()
 	parts := make(map[string][][]byte)
@@ -105,11 +108,14 @@ func writeHost(t testing.TB, s *Segment, host string, seq int64) {
 	hops := []schema.Hop{{URL: origin, Status: &status}, {URL: origin + "/x"}, {URL: ""}}
 	verdicts := make([]schema.Verdict, 1000)
 	for i := range verdicts {
-		verdicts[i] = schema.Verdict{Seq: seq, Host: host, Rank: &seq, Origin: origin, Agent: "GPTBot", URL: fmt.Sprint("/", i%77), Verdict: "allow", RulePattern: maybe("/"), RuleLine: &status}
+		verdicts[i] = schema.Verdict{Seq: seq, Host: host, Rank: &seq, Origin: origin, Agent: "GPTBot",
+			URL: fmt.Sprint("/", i%77), Verdict: "allow", RulePattern: maybe("/"), RuleLine: &status}
 	}
 	must(t, errors.Join(
-		s.Fetches.Write(schema.Fetch{Seq: seq, Host: host, Origin: origin, FetchTime: time.UnixMicro(seq), Hops: hops[:seq%4], TLD: maybe("example"), Status: &status}),
-		s.Groups.Write(schema.Group{Seq: seq, Host: host, Agents: []string{"A", "", host}[:seq%4], AgentLines: []int32{1, 2, 3}[:seq%4]}, schema.Group{Seq: seq, Host: host}),
+		s.Fetches.Write(schema.Fetch{Seq: seq, Host: host, Origin: origin, FetchTime: time.UnixMicro(seq),
+			Hops: hops[:seq%4], TLD: maybe("example"), Status: &status}),
+		s.Groups.Write(schema.Group{Seq: seq, Host: host, Agents: []string{"A", "", host}[:seq%4], AgentLines: []int32{
+			1, 2, 3}[:seq%4]}, schema.Group{Seq: seq, Host: host}),
 		s.Rules.Write(schema.Rule{Seq: seq, Host: host, Line: 3, Kind: "allow", Pattern: "/", Effective: some}),
 		s.Lines.Write(schema.Line{Seq: seq, Host: host, Field: maybe(strings.Repeat("x", int(seq))), Value: host}),
 		s.Policies.Write(schema.Policy{Seq: seq, Host: host, Class: "partial"}),
@@ -284,7 +290,8 @@ func TestConcatenatedPageIndexes_NoRace(t *testing.T) {
 		if n := f.Metadata().RowGroups[i].Ordinal; int(n) != i {
 			t.Errorf("row group %d has ordinal %d", i, n)
 		}
-		if begin, column := f.Metadata().RowGroups[i].FileOffset, f.Metadata().RowGroups[i].Columns[0].MetaData; begin != column.DataPageOffset {
+		if begin, column := f.Metadata().RowGroups[i].FileOffset,
+			f.Metadata().RowGroups[i].Columns[0].MetaData; begin != column.DataPageOffset {
 			t.Errorf("row group %d begins at %d, and its first column at %d", i, begin, column.DataPageOffset)
 		}
 		for k, c := range g.ColumnChunks() {
@@ -301,8 +308,10 @@ func TestConcatenatedPageIndexes_NoRace(t *testing.T) {
 				t.Fatalf("%d pages of column %d, want %d", offsets.NumPages(), k, wasOffsets.NumPages())
 			}
 			for p := range offsets.NumPages() {
-				if offsets.FirstRowIndex(p) != wasOffsets.FirstRowIndex(p) || offsets.CompressedPageSize(p) != wasOffsets.CompressedPageSize(p) ||
-					!parquet.DeepEqual(bounds.MinValue(p), wasBounds.MinValue(p)) || !parquet.DeepEqual(bounds.MaxValue(p), wasBounds.MaxValue(p)) || bounds.NullCount(p) != wasBounds.NullCount(p) {
+				if offsets.FirstRowIndex(p) != wasOffsets.FirstRowIndex(p) ||
+					offsets.CompressedPageSize(p) != wasOffsets.CompressedPageSize(p) ||
+					!parquet.DeepEqual(bounds.MinValue(p), wasBounds.MinValue(p)) || !parquet.DeepEqual(bounds.MaxValue(p),
+					wasBounds.MaxValue(p)) || bounds.NullCount(p) != wasBounds.NullCount(p) {
 					t.Errorf("row group %d, column %d: page %d has another index", i, k, p)
 				}
 			}
@@ -334,7 +343,8 @@ func TestConcatenatedBytesAreTheSame_NoRace(t *testing.T) {
 		if len(parts) == 1 {
 			continue
 		}
-		if !bytes.Equal(concatenated(t, parts...), concatenated(t, concatenated(t, parts[:2]...), concatenated(t, parts[2:]...))) {
+		if !bytes.Equal(concatenated(t, parts...), concatenated(t, concatenated(t, parts[:2]...),
+			concatenated(t, parts[2:]...))) {
 			t.Errorf("%s: joined in two steps, the bytes are others", table)
 		}
 	}
@@ -362,7 +372,8 @@ func TestConcatenateFilesWithoutRows_NoRace(t *testing.T) {
 func TestConcatenatedMetadataIsThatOfTheFirst_NoRace(t *testing.T) {
 	made := func(version string) []byte {
 		var out bytes.Buffer
-		must(t, parquet.Write(&out, []schema.Rule{{Seq: 1}}, parquet.CreatedBy("robocensus", version, ""), parquet.KeyValueMetadata("version", version)))
+		must(t, parquet.Write(&out, []schema.Rule{{Seq: 1}}, parquet.CreatedBy("robocensus", version, ""),
+			parquet.KeyValueMetadata("version", version)))
 		return out.Bytes()
 	}
 	f := openParquet(t, concatenated(t, made("v1"), made("v2")))

@@ -65,7 +65,8 @@ func (w *watcher) steps() (out []step) {
 		}
 		must(w.t, err)
 		for b := buffer[:n]; len(b) > 0; {
-			wd, mask, size := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[12:])
+			wd, mask, size := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:]),
+				binary.NativeEndian.Uint32(b[12:])
 			name, _, _ := bytes.Cut(b[16:16+size], []byte{0})
 			b = b[16+size:]
 			if mask&unix.IN_Q_OVERFLOW != 0 {
@@ -151,7 +152,8 @@ func crashBetweenAnyTwoSteps(t *testing.T, plan journal.Plan) {
 				}
 			}
 			must(t, completeRun(run, Completion{
-				Finished: finishedAt(t, want), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: warcOutOf(run),
+				Finished: finishedAt(t, want), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs,
+				WARCOut: warcOutOf(run),
 			}))
 			must(t, run.Close())
 		}

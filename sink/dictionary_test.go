@@ -43,7 +43,8 @@ func TestDictionaryIsCurrent(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(dictionaryText, got); diff != "" {
-		t.Errorf("README.md is not current (-README.md +package schema); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
+		t.Errorf("README.md is not current (-README.md +package schema); go test ./sink -run Dictionary -update "+
+			"writes it anew:\n%s", diff)
 	}
 }
 
@@ -73,7 +74,8 @@ func columnsOf(t *testing.T, name string) (docs []ColumnDoc) {
 		column, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("parquet"), ",")
 		text := strings.Join(strings.Fields(field.Doc.Text()), " ")
 		_, nullable := field.Type.(*ast.StarExpr)
-		if says := strings.Contains(text, "Null ") || strings.HasPrefix(text, "As in "); nullable && !says || !nullable && strings.Contains(text, "Null ") {
+		if says := strings.Contains(text, "Null ") || strings.HasPrefix(text, "As in "); nullable && !says || !nullable &&
+			strings.Contains(text, "Null ") {
 			t.Errorf("%s.%s: is it null? its comment says %q", name, column, text)
 		}
 		if text == "" || strings.Contains(text, " | ") {
@@ -104,7 +106,8 @@ func columnType(t *testing.T, e ast.Expr) string {
 	case *ast.SelectorExpr:
 		return "TIMESTAMP"
 	case *ast.Ident:
-		if kind, ok := map[string]string{"string": "STRING", "int64": "INT64", "int32": "INT32", "bool": "BOOLEAN", "float64": "DOUBLE"}[e.Name]; ok {
+		if kind, ok := map[string]string{"string": "STRING", "int64": "INT64", "int32": "INT32", "bool": "BOOLEAN",
+			"float64": "DOUBLE"}[e.Name]; ok {
 			return kind
 		}
 	}

@@ -39,26 +39,60 @@ func noise(n int) string {
 
 // much writes n rows of a kilobyte of noise to one table.
 var much = map[string]func(s *Segment, n int) error{
-	"fetches":       many(func(s *Segment) Table[schema.Fetch] { return s.Fetches }, func(r *schema.Fetch) *string { return &r.Input }),
-	"groups":        many(func(s *Segment) Table[schema.Group] { return s.Groups }, func(r *schema.Group) *string { return &r.Host }),
-	"rules":         many(func(s *Segment) Table[schema.Rule] { return s.Rules }, func(r *schema.Rule) *string { return &r.Pattern }),
-	"sitemaps":      many(func(s *Segment) Table[schema.Sitemap] { return s.Sitemaps }, func(r *schema.Sitemap) *string { return &r.URL }),
-	"lines":         many(func(s *Segment) Table[schema.Line] { return s.Lines }, func(r *schema.Line) *string { return &r.Value }),
-	"signals":       many(func(s *Segment) Table[schema.Signal] { return s.Signals }, func(r *schema.Signal) *string { return &r.Value }),
-	"preferences":   many(func(s *Segment) Table[schema.Preference] { return s.Preferences }, func(r *schema.Preference) *string { return &r.Value }),
-	"templates":     many(func(s *Segment) Table[schema.Template] { return s.Templates }, func(r *schema.Template) *string { return &r.Template }),
-	"answers":       many(func(s *Segment) Table[schema.Answer] { return s.Answers }, func(r *schema.Answer) *string { return &r.UserAgent }),
-	"labels":        many(func(s *Segment) Table[schema.Label] { return s.Labels }, func(r *schema.Label) *string { return &r.Value }),
-	"policies":      many(func(s *Segment) Table[schema.Policy] { return s.Policies }, func(r *schema.Policy) *string { return &r.Agent }),
-	"verdicts":      many(func(s *Segment) Table[schema.Verdict] { return s.Verdicts }, func(r *schema.Verdict) *string { return &r.URL }),
-	"summary":       many(func(s *Segment) Table[schema.Count] { return s.Summary }, func(r *schema.Count) *string { return &r.Metric }),
-	"label_counts":  many(func(s *Segment) Table[schema.LabelCount] { return s.LabelCounts }, func(r *schema.LabelCount) *string { return &r.Value }),
-	"examples":      many(func(s *Segment) Table[schema.Example] { return s.Examples }, func(r *schema.Example) *string { return &r.Text }),
-	"bodies":        many(func(s *Segment) Table[schema.Body] { return s.Bodies }, func(r *schema.Body) *string { return &r.ContentDigest }),
-	"sitemap_files": many(func(s *Segment) Table[schema.SitemapFile] { return s.SitemapFiles }, func(r *schema.SitemapFile) *string { return &r.URL }),
-	"coverage":      many(func(s *Segment) Table[schema.Coverage] { return s.Coverage }, func(r *schema.Coverage) *string { return &r.Agent }),
-	"urls":          many(func(s *Segment) Table[schema.ListedURL] { return s.URLs }, func(r *schema.ListedURL) *string { return &r.URL }),
-	"documents":     many(func(s *Segment) Table[schema.Document] { return s.Documents }, func(r *schema.Document) *string { return &r.URL }),
+	"fetches": many(func(s *Segment) Table[schema.Fetch] { return s.Fetches }, func(r *schema.Fetch) *string {
+		return &r.Input
+	}),
+	"groups": many(func(s *Segment) Table[schema.Group] { return s.Groups }, func(r *schema.Group) *string {
+		return &r.Host
+	}),
+	"rules": many(func(s *Segment) Table[schema.Rule] { return s.Rules }, func(r *schema.Rule) *string {
+		return &r.Pattern
+	}),
+	"sitemaps": many(func(s *Segment) Table[schema.Sitemap] { return s.Sitemaps }, func(r *schema.Sitemap) *string {
+		return &r.URL
+	}),
+	"lines": many(func(s *Segment) Table[schema.Line] { return s.Lines }, func(r *schema.Line) *string {
+		return &r.Value
+	}),
+	"signals": many(func(s *Segment) Table[schema.Signal] { return s.Signals }, func(r *schema.Signal) *string {
+		return &r.Value
+	}),
+	"preferences": many(func(s *Segment) Table[schema.Preference] { return s.Preferences },
+		func(r *schema.Preference) *string { return &r.Value }),
+	"templates": many(func(s *Segment) Table[schema.Template] { return s.Templates },
+		func(r *schema.Template) *string { return &r.Template }),
+	"answers": many(func(s *Segment) Table[schema.Answer] { return s.Answers }, func(r *schema.Answer) *string {
+		return &r.UserAgent
+	}),
+	"labels": many(func(s *Segment) Table[schema.Label] { return s.Labels }, func(r *schema.Label) *string {
+		return &r.Value
+	}),
+	"policies": many(func(s *Segment) Table[schema.Policy] { return s.Policies }, func(r *schema.Policy) *string {
+		return &r.Agent
+	}),
+	"verdicts": many(func(s *Segment) Table[schema.Verdict] { return s.Verdicts }, func(r *schema.Verdict) *string {
+		return &r.URL
+	}),
+	"summary": many(func(s *Segment) Table[schema.Count] { return s.Summary }, func(r *schema.Count) *string {
+		return &r.Metric
+	}),
+	"label_counts": many(func(s *Segment) Table[schema.LabelCount] { return s.LabelCounts },
+		func(r *schema.LabelCount) *string { return &r.Value }),
+	"examples": many(func(s *Segment) Table[schema.Example] { return s.Examples }, func(r *schema.Example) *string {
+		return &r.Text
+	}),
+	"bodies": many(func(s *Segment) Table[schema.Body] { return s.Bodies }, func(r *schema.Body) *string {
+		return &r.ContentDigest
+	}),
+	"sitemap_files": many(func(s *Segment) Table[schema.SitemapFile] { return s.SitemapFiles },
+		func(r *schema.SitemapFile) *string { return &r.URL }),
+	"coverage": many(func(s *Segment) Table[schema.Coverage] { return s.Coverage },
+		func(r *schema.Coverage) *string { return &r.Agent }),
+	"urls": many(func(s *Segment) Table[schema.ListedURL] { return s.URLs }, func(r *schema.ListedURL) *string {
+		return &r.URL
+	}),
+	"documents": many(func(s *Segment) Table[schema.Document] { return s.Documents },
+		func(r *schema.Document) *string { return &r.URL }),
 }
 
 func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Segment, int) error {
@@ -170,7 +204,8 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
 		return err
 	}
-	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err,
+		syscall.EFBIG) {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
@@ -256,10 +291,12 @@ func TestAFullDisk_NoRace(t *testing.T) {
 		t.Errorf("a segment on a full disk: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err,
+		syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
-	if m, err := journal.ReadManifest(sinktest.Open(t, dir), "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
+	if m, err := journal.ReadManifest(sinktest.Open(t, dir), "r"); err != nil || m.State != "running" ||
+		len(m.Parts) != partsIn(0) {
 		t.Errorf("after a manifest that was not written: %v", err)
 	}
 	other := described()
@@ -302,7 +339,8 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("a table's folder is gone: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("complete without a part: %v", err)
 	}
 	must(t, run.Close())

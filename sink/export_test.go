@@ -36,8 +36,10 @@ func exported(t *testing.T) (dir string, run *Run) {
 		seq := int64((index + 1) * targetsOfSegment)
 		when := time.Date(2026, 11, 20, 10, 15, index, 123456000, time.UTC)
 		must(t, s.Fetches.Write(schema.Fetch{
-			Seq: seq, Host: "müller.example", Rank: new(int64(7)), FetchTime: when, UnreachableSince: &when, Status: new(int32(301)),
-			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}},
+			Seq: seq, Host: "müller.example", Rank: new(int64(7)), FetchTime: when, UnreachableSince: &when,
+			Status: new(int32(301)),
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))},
+				{URL: "https://a.example/robots.txt", Status: nil}},
 		}))
 		s.Targets++
 		must(t, s.Groups.Write(schema.Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: new(1.5)}))
@@ -179,8 +181,10 @@ func TestExportSaysWhatIsThere(t *testing.T) {
 		{Selection{Table: "bodies"}, `table "bodies" is not there: run r has fetches, verdicts`},
 		{Selection{Table: "changes"}, `table "changes" is not there: run r has fetches, verdicts`},
 		{Selection{Table: "../fetches"}, `table "../fetches" is not there`},
-		{Selection{Table: "fetches", Against: "a"}, `comparison of table fetches with "a" is not there: only changes are compared`},
-		{Selection{Table: "verdicts", Columns: []string{"seq", "path"}}, `column "path" is not there: the table has seq, host, rank, origin, agent`},
+		{Selection{Table: "fetches", Against: "a"},
+			`comparison of table fetches with "a" is not there: only changes are compared`},
+		{Selection{Table: "verdicts", Columns: []string{"seq", "path"}},
+			`column "path" is not there: the table has seq, host, rank, origin, agent`},
 	} {
 		content, err := export(t, dir, row.Selection)
 		if !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), row.want) || len(content) > 0 {
@@ -216,14 +220,17 @@ func TestExportOfChanges_NoRace(t *testing.T) {
 	if _, rows, err := readStream(want); err != nil || len(rows) != 2 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	if _, err := export(t, dir, Selection{Table: "change"}); err == nil || !strings.Contains(err.Error(), "bodies, changes") {
+	if _, err := export(t, dir, Selection{Table: "change"}); err == nil || !strings.Contains(err.Error(),
+		"bodies, changes") {
 		t.Errorf("%v, which does not list changes", err)
 	}
 	compare("b", "three")
-	if _, err := export(t, dir, Selection{Table: "changes"}); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), "--against: a, b") {
+	if _, err := export(t, dir, Selection{Table: "changes"}); !errors.Is(err, ErrNotThere) ||
+		!strings.Contains(err.Error(), "--against: a, b") {
 		t.Errorf("changes of two comparisons: %v", err)
 	}
-	if _, err := export(t, dir, Selection{Table: "changes", Against: "c"}); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), "compared with a, b") {
+	if _, err := export(t, dir, Selection{Table: "changes", Against: "c"}); !errors.Is(err, ErrNotThere) ||
+		!strings.Contains(err.Error(), "compared with a, b") {
 		t.Errorf("changes against none: %v", err)
 	}
 	got, err := export(t, dir, Selection{Table: "changes", Against: "a"})
@@ -281,14 +288,16 @@ func TestExportEndsWithItsContextOrItsReader(t *testing.T) {
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var out bytes.Buffer
-	err = Export(ctx, writerFunc(func(p []byte) (int, error) { cancel(); return out.Write(p) }), dir, m, Selection{Table: "verdicts"})
+	err = Export(ctx, writerFunc(func(p []byte) (int, error) { cancel(); return out.Write(p) }), dir, m,
+		Selection{Table: "verdicts"})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	if _, _, err := readStream(out.Bytes()); err == nil {
 		t.Error("a stream that was interrupted reads as whole")
 	}
-	err = Export(context.Background(), writerFunc(func(p []byte) (int, error) { return 0, io.ErrClosedPipe }), dir, m, Selection{Table: "verdicts"})
+	err = Export(context.Background(), writerFunc(func(p []byte) (int, error) { return 0, io.ErrClosedPipe }), dir, m,
+		Selection{Table: "verdicts"})
 	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v, want the writer's", err)
 	}

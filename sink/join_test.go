@@ -108,7 +108,8 @@ func TestJoinParts_NoRace(t *testing.T) {
 		if got := len(f.RowGroups()); got != groups {
 			t.Errorf("%s: %d row groups, want %d", table, got, groups)
 		}
-		if host, ok := f.Schema().Lookup("host"); ok && f.RowGroups()[0].ColumnChunks()[host.ColumnIndex].BloomFilter() == nil {
+		if host, ok := f.Schema().Lookup("host"); ok &&
+			f.RowGroups()[0].ColumnChunks()[host.ColumnIndex].BloomFilter() == nil {
 			t.Errorf("%s: no Bloom filter", table)
 		}
 		join(parts[:1])

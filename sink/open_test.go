@@ -22,9 +22,11 @@ func TestOpenRemovesWhatACrashLeft(t *testing.T) {
 	must(t, run.Close())
 	want := tree(t, dir)
 	for _, name := range []string{
-		"fetches/run=r/part-0000000000.parquet", "rules/run=r/part-0000000001.parquet.tmp", "bodies/run=r/part-0000000002.parquet",
+		"fetches/run=r/part-0000000000.parquet", "rules/run=r/part-0000000001.parquet.tmp",
+		"bodies/run=r/part-0000000002.parquet",
 		"_runs/r/bodies.tmp", "_runs/r/manifest.ABCDEFGH.json.tmp", "_runs/r/lock",
-		"_runs/r/segments/0000000000.summary.parquet", "_runs/r/segments/0000000001.ABCDEFGH.json.tmp", "summary/run=r/part-0000000000.parquet",
+		"_runs/r/segments/0000000000.summary.parquet", "_runs/r/segments/0000000001.ABCDEFGH.json.tmp",
+		"summary/run=r/part-0000000000.parquet",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
 	}
@@ -52,7 +54,8 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	commitSegment(t, run, 0)
 	must(t, run.Close())
 	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-0000000000.parquet")))
-	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-0000000000.parquet") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) ||
+		errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-0000000000.parquet") {
 		t.Errorf("a part is gone: %v", err)
 	}
 }
@@ -70,7 +73,8 @@ func TestOpenRefusesAnotherPlan(t *testing.T) {
 	}{
 		{"the same", func(p *journal.Plan) {}, nil},
 		{"another start and version", func(p *journal.Plan) { p.Started, p.ToolVersion = time.Now(), "v1" }, nil},
-		{"a file moved", func(p *journal.Plan) { p.Inputs[0].Path, p.Configuration["hosts"] = "/other.csv", "/other.csv" }, nil},
+		{"a file moved", func(p *journal.Plan) { p.Inputs[0].Path, p.Configuration["hosts"] = "/other.csv", "/other.csv" },
+			nil},
 		{"tables, settings and inputs", func(p *journal.Plan) {
 			p.Tables, p.Configuration["retries"], p.Inputs[1].SHA256 = []string{"fetches"}, 3, "1"
 		}, []string{`is now ["fetches"]`, "retries was 2 and is now 3", "agents: agents.yaml"}},

@@ -25,7 +25,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-var interleavings = flag.Int("interleavings", 0, "interleavings of attempts at the shards of a run (default 10000, with -short 60)")
+var interleavings = flag.Int("interleavings", 0,
+	"interleavings of attempts at the shards of a run (default 10000, with -short 60)")
 
 // simulation lets attempts at the shards of a run take turns at a store: between any
 // two operations another attempt may go on, crash, or begin. The store is a folder
@@ -173,7 +174,8 @@ func (a *attempt) make(spool string, p journal.Plan) error {
 		}
 		defer from.Close()
 	}
-	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(p.Shards) * targetsOfSegment},
+		Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	a.won, _, err = run.send(context.Background(), from, nil, func(whole *ShardedRun) error { return whole.Complete(end) })
 	return err
@@ -339,7 +341,8 @@ func (s *simulation) check(ended []*attempt, p journal.Plan, failed map[string]b
 	if want := int64(p.Shards) * targetsOfSegment; m.Targets != want || len(m.Records) != p.Shards {
 		return fmt.Errorf("the manifest has %d targets in %d records", m.Targets, len(m.Records))
 	}
-	named := map[string]bool{layout.RunFile(p.Run, layout.PlanName): true, layout.RunFile(p.Run, layout.ManifestName): true}
+	named := map[string]bool{layout.RunFile(p.Run, layout.PlanName): true,
+		layout.RunFile(p.Run, layout.ManifestName): true}
 	rows := 0
 	for _, part := range parts {
 		named[part.Path] = true
@@ -357,7 +360,9 @@ func (s *simulation) check(ended []*attempt, p journal.Plan, failed map[string]b
 			return err
 		}
 		a, _ := json.Marshal(record.Parts)
-		b, _ := json.Marshal(slices.DeleteFunc(slices.Clone(m.Parts), func(q journal.Part) bool { return q.Segment != r.Segment }))
+		b, _ := json.Marshal(slices.DeleteFunc(slices.Clone(m.Parts), func(q journal.Part) bool {
+			return q.Segment != r.Segment
+		}))
 		kept := slices.DeleteFunc(record.Parts, func(q journal.Part) bool { return layout.OfRun[q.Table] })
 		if c, _ := json.Marshal(kept); !bytes.Equal(c, b) {
 			return fmt.Errorf("the record of shard %d names %s and the manifest %s", r.Segment, a, b)
@@ -405,7 +410,8 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	finishAt(t, run, p.Started.Add(time.Hour))
 	must(t, run.Close())
 
-	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(shards) * targetsOfSegment},
+		Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	draw := rand.New(rand.NewPCG(1, 1))
 	in, made := sinktest.Open(t, dir), sinktest.Open(t, spool)
@@ -438,7 +444,8 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	}
 	began = time.Now()
 	must(t, s.Complete(end))
-	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed, time.Since(began))
+	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed,
+		time.Since(began))
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), p.Run)
 	must(t, err)
 	if m.Targets != end.Targets || len(m.Records) != shards {

@@ -42,7 +42,8 @@ func weekly(t *testing.T, runs ...string) string {
 
 func finishAt(t *testing.T, run *Run, at time.Time) {
 	t.Helper()
-	must(t, completeRun(run, Completion{Finished: at, Tally: journal.Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: at, Tally: journal.Tally{Targets: targetsOfSegment},
+		Inputs: described().Inputs}))
 }
 
 // A run that started in the future, by a clock that was wrong, stays and does not count.
@@ -50,7 +51,8 @@ func TestPruneIfTheClockWasWrong_NoRace(t *testing.T) {
 	dir := weekly(t, "c1", "c2")
 	now := time.Now()
 	filledIn(t, dir, "ahead", now.AddDate(4, 0, 0), nil)
-	if diff := cmp.Diff([]string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/ahead complete"}, prune(t, dir, 1, false)); diff != "" {
+	if diff := cmp.Diff([]string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/ahead complete"},
+		prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -68,7 +70,8 @@ func TestPruneGoesByDate_NoRace(t *testing.T) {
 	if latest := complete[len(complete)-1].Run; latest != "c2" {
 		t.Fatalf("the latest run is %s, want c2", latest)
 	}
-	want := []string{"removed _runs/old complete", "removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/u3 unfinished"}
+	want := []string{"removed _runs/old complete", "removed _runs/c1 complete", "kept _runs/c2 complete",
+		"kept _runs/u3 unfinished"}
 	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -118,11 +121,15 @@ func TestPrune_NoRace(t *testing.T) {
 	}{
 		{"the last N complete ones stay, by their start and not by name", []string{"c3.a", "c1.z", "c2"}, 2,
 			[]string{"removed _runs/c1.z complete", "kept _runs/c2 complete", "kept _runs/c3.a complete"}},
-		{"unfinished ones stay that began after the oldest that is kept", []string{"u1", "c2", "u3", "c4", "u5", "c6", "u7"}, 2,
-			[]string{"removed _runs/u1 unfinished", "removed _runs/c2 complete", "removed _runs/u3 unfinished", "kept _runs/c4 complete",
+		{"unfinished ones stay that began after the oldest that is kept", []string{"u1", "c2", "u3", "c4", "u5", "c6", "u7"},
+			2,
+			[]string{"removed _runs/u1 unfinished", "removed _runs/c2 complete", "removed _runs/u3 unfinished",
+				"kept _runs/c4 complete",
 				"kept _runs/u5 unfinished", "kept _runs/c6 complete", "kept _runs/u7 unfinished"}},
-		{"as many as are kept", []string{"u1", "c2", "c3"}, 2, []string{"removed _runs/u1 unfinished", "kept _runs/c2 complete", "kept _runs/c3 complete"}},
-		{"fewer than are kept", []string{"u1", "c2", "u3"}, 2, []string{"kept _runs/u1 unfinished", "kept _runs/c2 complete", "kept _runs/u3 unfinished"}},
+		{"as many as are kept", []string{"u1", "c2", "c3"}, 2, []string{"removed _runs/u1 unfinished",
+			"kept _runs/c2 complete", "kept _runs/c3 complete"}},
+		{"fewer than are kept", []string{"u1", "c2", "u3"}, 2, []string{"kept _runs/u1 unfinished", "kept _runs/c2 complete",
+			"kept _runs/u3 unfinished"}},
 		{"none", nil, 1, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -161,9 +168,11 @@ func TestPrune_NoRace(t *testing.T) {
 
 func TestPruneRemovesComparisonsOfRemovedRuns_NoRace(t *testing.T) {
 	dir := weekly(t, "c1", "c2", "c3")
-	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")
+	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1",
+		"changes/run=c1/against=c0", "changes/else")
 	want := []string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/c3 complete",
-		"removed changes/run=c1/against=c0 orphaned", "removed changes/run=c2/against=c1 orphaned", "removed changes/run=c3/against=c1 orphaned"}
+		"removed changes/run=c1/against=c0 orphaned", "removed changes/run=c2/against=c1 orphaned",
+		"removed changes/run=c3/against=c1 orphaned"}
 	// A store that does not say whether a run is there does not say that it is gone.
 	in, err := store.Open(t.Context(), dir)
 	must(t, err)
@@ -178,7 +187,8 @@ func TestPruneRemovesComparisonsOfRemovedRuns_NoRace(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "changes/*/*"))
 	must(t, err)
-	if want := []string{filepath.Join(dir, "changes/else/part-0000000000.parquet"), filepath.Join(dir, "changes/run=c3/against=c2")}; !slices.Equal(left, want) {
+	if want := []string{filepath.Join(dir, "changes/else/part-0000000000.parquet"),
+		filepath.Join(dir, "changes/run=c3/against=c2")}; !slices.Equal(left, want) {
 		t.Errorf("left %v, want %v", left, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "changes/run=c1")); !errors.Is(err, fs.ErrNotExist) {
@@ -203,7 +213,8 @@ func TestPruneLeavesARunThatIsBeingWritten_NoRace(t *testing.T) {
 	}
 	commitSegment(t, run, 1)
 	finish(t, run)
-	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 || !v.Complete {
+	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 ||
+		!v.Complete {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -217,7 +228,8 @@ func TestAPruneThatWasInterrupted_NoRace(t *testing.T) {
 		for _, table := range schema.TableNames[:removed] {
 			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "c1"))))
 		}
-		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete", "removed changes/run=c2/against=c1 orphaned"}
+		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete",
+			"removed changes/run=c2/against=c1 orphaned"}
 		if diff := cmp.Diff(want, prune(t, dir, 9, false)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -230,7 +242,8 @@ func TestAPruneThatWasInterrupted_NoRace(t *testing.T) {
 	if err := Prune(ctx, sinktest.Open(t, dir), 1, false, func(Pruned) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
-	if diff := cmp.Diff([]string{"removed _runs/c2 complete", "kept _runs/c3 complete"}, prune(t, dir, 1, false)); diff != "" {
+	if diff := cmp.Diff([]string{"removed _runs/c2 complete", "kept _runs/c3 complete"},
+		prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("after an interruption (-want +got):\n%s", diff)
 	}
 }
@@ -248,7 +261,8 @@ func TestPruneLeavesWhatItDoesNotUnderstand_NoRace(t *testing.T) {
 	must(t, os.Symlink(outside, filepath.Join(dir, "_runs/elsewhere")))
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/no run of ours"), 0o777))
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
-	want := []string{"kept _runs/c1 damaged", "kept _runs/elsewhere damaged", "kept _runs/folder damaged", "kept _runs/link damaged", "removed _runs/c2 complete", "kept _runs/c3 complete"}
+	want := []string{"kept _runs/c1 damaged", "kept _runs/elsewhere damaged", "kept _runs/folder damaged",
+		"kept _runs/link damaged", "removed _runs/c2 complete", "kept _runs/c3 complete"}
 	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -291,7 +305,8 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 	}
 	old := time.Now().Add(-4 * time.Minute)
 	must(t, os.Chtimes(filepath.Join(dir, layout.Beat("u1", 1)), old, old))
-	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
+	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"},
+		prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("dead (-want +got):\n%s", diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, layout.RunFile("u1"))); !errors.Is(err, fs.ErrNotExist) {

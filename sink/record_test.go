@@ -23,9 +23,12 @@ import (
 // Names of parts and records sort like the segments, for as many archives as a run
 // can have.
 func TestNamesSortAsTheInput(t *testing.T) {
-	segments := []int{0, 1, 99, journal.SegmentsPerVolume - 1, journal.SegmentsPerVolume, 9 * journal.SegmentsPerVolume, 10 * journal.SegmentsPerVolume, 11 * journal.SegmentsPerVolume,
+	segments := []int{0, 1, 99, journal.SegmentsPerVolume - 1, journal.SegmentsPerVolume, 9 * journal.SegmentsPerVolume,
+		10 * journal.SegmentsPerVolume, 11 * journal.SegmentsPerVolume,
 		64_000 * journal.SegmentsPerVolume, journal.MaxVolumes*journal.SegmentsPerVolume - 1}
-	for _, path := range []func(int) string{func(n int) string { return layout.PartName(n, "") }, func(n int) string { return layout.Record("r", n) }, func(n int) string { return layout.SegmentPart("summary", "r", n, "") }} {
+	for _, path := range []func(int) string{func(n int) string { return layout.PartName(n, "") }, func(n int) string {
+		return layout.Record("r", n)
+	}, func(n int) string { return layout.SegmentPart("summary", "r", n, "") }} {
 		var names []string
 		for _, n := range segments {
 			names = append(names, path(n))
@@ -72,7 +75,9 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 	all.Wait()
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b journal.Part) int { return a.Segment - b.Segment }) {
+	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b journal.Part) int {
+		return a.Segment - b.Segment
+	}) {
 		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
 	}
 	finish(t, run)
@@ -109,7 +114,8 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 	must(t, err)
 	record := filepath.Join(dir, layout.Record("r", 2))
 	must(t, os.WriteFile(record, []byte("another's"), 0o666))
-	if err := s.Commit(); err == nil || !strings.Contains(err.Error(), "segment 2 of run r is committed by another process") {
+	if err := s.Commit(); err == nil || !strings.Contains(err.Error(),
+		"segment 2 of run r is committed by another process") {
 		t.Errorf("a segment that another process has committed: %v", err)
 	}
 	if content, err := os.ReadFile(record); string(content) != "another's" {
@@ -198,7 +204,8 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 		{"a record of another number", func(t *testing.T, dir string) {
 			must(t, os.Rename(filepath.Join(dir, layout.Record("r", 1)), filepath.Join(dir, layout.Record("r", 2))))
 		}, "it is the record of segment 1"},
-		{"a record of another plan", record(func(r *journal.Record) { r.Plan = strings.Repeat("0", 64) }), "belongs to another plan"},
+		{"a record of another plan", record(func(r *journal.Record) { r.Plan = strings.Repeat("0", 64) }),
+			"belongs to another plan"},
 		{"a record of another run", record(func(r *journal.Record) { r.Run = "x" }), `of run "x"`},
 		{"a path elsewhere", record(func(r *journal.Record) { r.Parts[0].Path = "../../secret" }), `it names "../../secret"`},
 		{"a table twice", record(func(r *journal.Record) { r.Parts = append(r.Parts, r.Parts[0]) }), "twice"},
@@ -216,7 +223,10 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, layout.Part("rules", "r", 1, "")), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}, "rules/run=r/part-0000000001.parquet: does not have the bytes that were written"},
 		{"a byte flipped in counters", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, layout.SegmentPart("summary", "r", 1, "")), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.SegmentPart("summary", "r", 1, "")), func(b []byte) []byte {
+				b[len(b)/2] ^= 4
+				return b
+			})
 		}, "0000000001.summary.parquet: does not have the bytes"},
 		{"a link in the place of a part", func(t *testing.T, dir string) {
 			part := filepath.Join(dir, layout.Part("rules", "r", 1, ""))
@@ -228,7 +238,8 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 			must(t, os.CopyFS(dir, os.DirFS(good)))
 			row.plant(t, dir)
 			before := len(tree(t, dir))
-			if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
+			if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) ||
+				!strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %s", err, row.want)
 			}
 			if after := len(tree(t, dir)); after != before {
@@ -273,7 +284,8 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 	must(t, os.WriteFile(secret, []byte("secret"), 0o666))
 	dir := t.TempDir()
 	must(t, os.Symlink(outside, filepath.Join(dir, "rules")))
-	if _, err := Create(dir, described()); !errors.Is(err, store.ErrLeadsOut) || !strings.Contains(err.Error(), filepath.Join(dir, "rules")) {
+	if _, err := Create(dir, described()); !errors.Is(err, store.ErrLeadsOut) || !strings.Contains(err.Error(),
+		filepath.Join(dir, "rules")) {
 		t.Errorf("a table elsewhere: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(dir, "rules")))
@@ -300,7 +312,8 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 		t.Error("a record is written where a link is")
 	}
 	must(t, os.Remove(filepath.Join(dir, layout.Record("r", 2))))
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment},
+		Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
@@ -328,7 +341,8 @@ func TestCompleteNeedsTheTotals_NoRace(t *testing.T) {
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	if err := run.Complete(Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); err == nil || !strings.Contains(err.Error(), "rows of summary that are not summed up") {
+	if err := run.Complete(Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); err == nil ||
+		!strings.Contains(err.Error(), "rows of summary that are not summed up") {
 		t.Errorf("%v", err)
 	}
 	finish(t, run)

@@ -55,7 +55,8 @@ func init() {
 			return err
 		}
 		defer in.Close()
-		_, err = export.Table(ctx, w, in, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns}, "arrow")
+		_, err = export.Table(ctx, w, in, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns},
+			"arrow")
 		return err
 	}
 	sink.Schema = func(table string) (*arrow.Schema, error) {

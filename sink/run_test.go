@@ -93,14 +93,16 @@ func fill(s *Segment, index int) error {
 			s.Signals.Write(schema.Signal{Seq: seq, Line: 3}),
 			s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}),
 			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
-			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: new(time.Unix(seq, 0).UTC())}, schema.Answer{Seq: seq, Identity: "b", FetchTime: new(time.Unix(seq, 5000).UTC())}),
+			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: new(time.Unix(seq, 0).UTC())},
+				schema.Answer{Seq: seq, Identity: "b", FetchTime: new(time.Unix(seq, 5000).UTC())}),
 			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}),
 			s.LabelCounts.Write(
 				schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1},
 				schema.LabelCount{Metric: "policy", Label: "sector", Value: "news", Count: 1},
 				schema.LabelCount{Metric: "verdict", Label: "sector", Value: "news", Count: 2},
 			),
-			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq, FetchTime: new(time.Unix(seq, 0).UTC())}, schema.SitemapFile{Seq: seq, Line: new(int32(2))}),
+			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq, FetchTime: new(time.Unix(seq, 0).UTC())}, schema.SitemapFile{
+				Seq: seq, Line: new(int32(2))}),
 			s.Coverage.Write(schema.Coverage{Seq: seq, Host: host}), s.URLs.Write(schema.ListedURL{Seq: seq, URL: "/"}),
 			s.Documents.Write(schema.Document{Seq: seq, Document: "ai.txt"}, schema.Document{Seq: seq, Document: "tdmrep"}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}),
@@ -116,10 +118,12 @@ func fill(s *Segment, index int) error {
 			return err
 		}
 	}
-	if err := s.Agents.Write(schema.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
+	if err := s.Agents.Write(schema.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{
+		"B", "C"}}); err != nil {
 		return err
 	}
-	return s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets", Stratum: "unranked", Count: 1}, schema.Count{Metric: "status", Count: 7})
+	return s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets",
+		Stratum: "unranked", Count: 1}, schema.Count{Metric: "status", Count: 7})
 }
 
 func TestFillWritesEveryTable(t *testing.T) {
@@ -185,7 +189,8 @@ func writeRun(dir string, step func()) error {
 	}
 	step()
 	return completeRun(run, Completion{
-		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: journal.Tally{Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
+		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: journal.Tally{
+			Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
 	})
 }
 
@@ -316,7 +321,8 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	}
 	_, opened := Open(t.Context(), dir, described())
 	_, created := Create(dir, described())
-	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(sinktest.Open(t, dir), "r")} {
+	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(sinktest.Open(t, dir),
+		"r")} {
 		if !errors.Is(err, ErrRunBusy) || !strings.Contains(err.Error(), "run r is being written by another process") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -408,7 +414,8 @@ func TestARemovalThatWasInterrupted_NoRace(t *testing.T) {
 		for _, table := range schema.TableNames[:gone] {
 			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "r"))))
 		}
-		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
+		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) ||
+			errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
 			t.Errorf("open: %v", err)
 		}
 		if _, err := Create(dir, described()); !errors.Is(err, journal.ErrRunExists) {
@@ -439,7 +446,8 @@ func finish(t *testing.T, run *Run) {
 	for _, r := range run.records {
 		targets += r.Targets
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Inputs: described().Inputs, WARCOut: warcOutOf(run)}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets},
+		Inputs: described().Inputs, WARCOut: warcOutOf(run)}))
 	must(t, run.Close())
 }
 
@@ -515,7 +523,8 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 3 * targetsOfSegment},
+		Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
 }

@@ -123,7 +123,8 @@ func TestTheSpoolOfAttempts_NoRace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o666))
 	nowhere := filepath.Join(t.TempDir(), "out")
-	if _, err := Begin(t.Context(), p, Place{Dir: nowhere, Spool: file}); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if _, err := Begin(t.Context(), p, Place{Dir: nowhere, Spool: file}); err == nil || !strings.Contains(err.Error(),
+		"not a folder") {
 		t.Errorf("a file as spool: %v", err)
 	}
 	if _, err := os.Stat(nowhere); err == nil {
@@ -199,7 +200,8 @@ func TestCheckShard_NoRace(t *testing.T) {
 		} {
 			must(t, damage())
 			for _, err := range []error{s.checkShard(0), s.findLost()} {
-				if lost = nil; !errors.As(err, &lost) || lost.Shard != 0 || lost.Record != filepath.Join(dir, layout.Record("r", 0)) {
+				if lost = nil; !errors.As(err, &lost) || lost.Shard != 0 || lost.Record != filepath.Join(dir,
+					layout.Record("r", 0)) {
 					t.Errorf("%s is %s: %v", p.Path, what, err)
 				}
 			}
@@ -226,7 +228,8 @@ func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
 	must(t, err)
 	end := Completion{
 		Finished: p.Started.Add(time.Hour), Tally: journal.Tally{Targets: targetsOfSegment},
-		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, LabelCounts: slices.Values([][]schema.LabelCount{{{Metric: "class"}}}), Examples: []schema.Example{{Metric: "line_class"}}},
+		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, LabelCounts: slices.Values([][]schema.LabelCount{
+			{{Metric: "class"}}}), Examples: []schema.Example{{Metric: "line_class"}}},
 	}
 	loser.store = overtaken{loser.store, func() error { return s.Complete(end) }}
 	if err := loser.Complete(end); !errors.Is(err, errDown) {

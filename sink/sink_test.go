@@ -85,7 +85,8 @@ var contract = map[string]string{
 func newRun(t *testing.T) (*Run, string) {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := Create(dir, journal.Plan{Run: "test", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"}})
+	run, err := Create(dir, journal.Plan{Run: "test", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{
+		"google"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,8 @@ func TestColumnsAreTheContract(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%s (-contract +written):\n%s", name, diff)
 		}
-		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "2", layout.KeyProfile: "google", "robocensus.tool_version": "v0"}
+		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "2", layout.KeyProfile: "google",
+			"robocensus.tool_version": "v0"}
 		if name == "summary" {
 			keys["robocensus.summary_bins"] = "1"
 		}
@@ -189,8 +191,10 @@ func TestRowsReadBack_NoRace(t *testing.T) {
 	rank, zero, empty := int64(7), int64(0), ""
 	when := time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 	must(t, s.Fetches.Write(
-		schema.Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: new(int32(200)), BodyBytes: &zero, Server: &empty,
-			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}}},
+		schema.Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: new(int32(200)), BodyBytes: &zero,
+			Server: &empty,
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))},
+				{URL: "https://a.example/robots.txt", Status: nil}}},
 		schema.Fetch{Seq: 2, Host: "b.example", FetchTime: when}))
 	must(t, s.Verdicts.Write(
 		schema.Verdict{Seq: 1, Verdict: "disallow", RulePattern: &empty, RuleLine: new(int32(4)), GroupAgent: new("*")},
@@ -256,7 +260,8 @@ func TestNullsAmongValues_NoRace(t *testing.T) {
 		}
 		must(t, s.Commit())
 		_, table := readTable(t, filepath.Join(dir, "verdicts/run=test/part-0000000000.parquet"))
-		line, agent, kind := column[*array.Int32](t, table, "rule_line"), column[*array.String](t, table, "group_agent"), column[*array.String](t, table, "rule_kind")
+		line, agent, kind := column[*array.Int32](t, table, "rule_line"), column[*array.String](t, table, "group_agent"),
+			column[*array.String](t, table, "rule_kind")
 		for i, want := range lines {
 			if line.IsNull(i) != (want == 0) || agent.IsNull(i) != (want == 0) || kind.IsNull(i) != (want < 2) {
 				rt.Fatalf("row %d of %v: nulls are %v %v %v", i, lines, line.IsNull(i), agent.IsNull(i), kind.IsNull(i))

@@ -25,7 +25,8 @@ func TestSizesOfCommittedParts_NoRace(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(part, good[:len(good)-1], 0o666))
 	c := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}
-	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
+	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(),
+		"part-0000000000.parquet is damaged: it has") {
 		t.Fatalf("a part of another size is completed: %v", err)
 	}
 	must(t, os.WriteFile(part, good, 0o666))
@@ -35,7 +36,8 @@ func TestSizesOfCommittedParts_NoRace(t *testing.T) {
 		t.Errorf("a complete run: %v", err)
 	}
 	must(t, os.WriteFile(part, append(good, 0), 0o666))
-	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) ||
+		!strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
 		t.Errorf("a part of a complete run has another size: %v", err)
 	}
 }

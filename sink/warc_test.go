@@ -40,8 +40,10 @@ func TestWARCFile(t *testing.T) {
 	commitSegment(t, run, 1)
 	commitSegment(t, run, 0)
 	must(t, os.WriteFile("e.warc.gz", []byte("precious"), 0o666))
-	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: "e.warc.gz"}
-	if err := completeRun(run, end); err == nil || !strings.Contains(err.Error(), "e.warc.gz: it exists with other contents") {
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment},
+		Inputs: described().Inputs, WARCOut: "e.warc.gz"}
+	if err := completeRun(run, end); err == nil || !strings.Contains(err.Error(),
+		"e.warc.gz: it exists with other contents") {
 		t.Fatalf("%v", err)
 	}
 	must(t, os.WriteFile("e.warc.gz", []byte(bothSegments), 0o666))
@@ -80,7 +82,8 @@ func TestTwoRunsWithOneWARCFile(t *testing.T) {
 		var both sync.WaitGroup
 		for n, run := range runs {
 			both.Go(func() {
-				errs[n] = completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(n+1) * targetsOfSegment}, Inputs: described().Inputs, WARCOut: file})
+				errs[n] = completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{
+					Targets: int64(n+1) * targetsOfSegment}, Inputs: described().Inputs, WARCOut: file})
 			})
 		}
 		both.Wait()
@@ -90,8 +93,10 @@ func TestTwoRunsWithOneWARCFile(t *testing.T) {
 			must(t, run.Close())
 			m, err := journal.ReadManifest(sinktest.Open(t, fmt.Sprintf("out%d-%d", round, n)), "r")
 			must(t, err)
-			if kept := len(m.WARC) == n+1; (errs[n] == nil) != (m.WARCFile != nil && m.WARCFile.Digest == there) || (errs[n] != nil) != kept {
-				t.Errorf("round %d: run %d ends with %v; it names %+v and keeps %d files, and the file is %+v", round, n, errs[n], m.WARCFile, len(m.WARC), there)
+			if kept := len(m.WARC) == n+1; (errs[n] == nil) != (m.WARCFile != nil && m.WARCFile.Digest == there) ||
+				(errs[n] != nil) != kept {
+				t.Errorf("round %d: run %d ends with %v; it names %+v and keeps %d files, and the file is %+v", round, n, errs[n],
+					m.WARCFile, len(m.WARC), there)
 			}
 		}
 		if (errs[0] == nil) == (errs[1] == nil) {
@@ -179,7 +184,8 @@ func TestWARCOfShards(t *testing.T) {
 	must(t, err)
 	commitSegment(t, local, 0)
 	commitSegment(t, local, 1)
-	must(t, completeRun(local, Completion{Finished: p.Started.Add(time.Hour), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(local, Completion{Finished: p.Started.Add(time.Hour), Tally: journal.Tally{
+		Targets: 2 * targetsOfSegment}, Inputs: described().Inputs}))
 	must(t, local.Close())
 	var attempts []*ShardedRun
 	for range 2 {

@@ -38,7 +38,8 @@ func TestTheActionForGitHub(t *testing.T) {
 	must(t, err)
 	for name, content := range map[string]string{
 		"robocensus": fmt.Sprintf("#!/bin/sh\nROBOCENSUS_AS_COMMAND=1 exec '%s' \"$@\"\n", self),
-		"robots.txt": "User-agent: *\nDisallow: /shut\n", "open.txt": "/\n", "shut.txt": "/\n/shut\n", "old.txt": "User-agent: *\nDisallow:\n",
+		"robots.txt": "User-agent: *\nDisallow: /shut\n", "open.txt": "/\n", "shut.txt": "/\n/shut\n",
+		"old.txt":      "User-agent: *\nDisallow:\n",
 		"question.txt": "User-agent: *\nAllow: /page\nDisallow: /*.htm\n",
 		"log":          `192.0.2.1 - - [20/Nov/2026:10:15:00 +0000] "GET /shut HTTP/1.1" 200 5 "-" "GPTBot/1.2"` + "\n",
 	} {
@@ -80,7 +81,8 @@ func TestTheActionForGitHub(t *testing.T) {
 		}
 		said, err := c.CombinedOutput()
 		outputs, _ := os.ReadFile(output)
-		if row.want == 1 && !strings.Contains(string(said), "disallow\t/shut\t") || strings.Contains(string(said), "allow\t/\t") {
+		if row.want == 1 && !strings.Contains(string(said), "disallow\t/shut\t") || strings.Contains(string(said),
+			"allow\t/\t") {
 			t.Errorf("%q: it shows\n%s", row.inputs, said)
 		}
 		if code := exitOf(t, err); code != row.want || !strings.Contains(string(outputs), row.outputs) {

@@ -36,17 +36,24 @@ var ways = []way{
 	{"stricter", `{as: {GPTBot: {body: "User-agent: *\nDisallow: /\n"}}}`,
 		map[string]string{"control": sameRow, "gptbot": "200 served other stricter -: /: allow, then disallow (line 2)"}},
 	{"looser for one", `{as: {GPTBot: {body: "User-agent: *\nDisallow:\n"}}}`,
-		map[string]string{"control": sameRow, "gptbot": "200 served other looser -: /private/: disallow (line 2), then allow (line 2)"}},
+		map[string]string{"control": sameRow,
+			"gptbot": "200 served other looser -: /private/: disallow (line 2), then allow (line 2)"}},
 	{"403", `{as: {GPTBot: 403}}`, map[string]string{"control": sameRow, "gptbot": "403 refused null unknown -"}},
-	{"a wall with 200", `{as: {GPTBot: {headers: {Content-Type: text/html}, body: "` + strings.TrimSpace(strings.ReplaceAll(wallPage, `"`, `\"`)) + `"}}}`,
+	{"a wall with 200", `{as: {GPTBot: {headers: {Content-Type: text/html}, body: "` +
+		strings.TrimSpace(strings.ReplaceAll(wallPage, `"`, `\"`)) + `"}}}`,
 		map[string]string{"control": sameRow, "gptbot": "200 challenged other unknown human"}},
-	{"a wall with 403", `{as: {GPTBot: ` + cloudWall + `}}`, map[string]string{"control": sameRow, "gptbot": "403 challenged null unknown cloudflare"}},
+	{"a wall with 403", `{as: {GPTBot: ` + cloudWall + `}}`, map[string]string{"control": sameRow,
+		"gptbot": "403 challenged null unknown cloudflare"}},
 	{"a redirect", `{as: {GPTBot: {hops: 1}}}`, map[string]string{"control": sameRow, "gptbot": sameRow}},
-	{"a timeout", `{as: {GPTBot: {hang: start}}}`, map[string]string{"control": sameRow, "gptbot": "null unreached null unknown -"}},
-	{"a reset", `{as: {GPTBot: {reset: header}}}`, map[string]string{"control": sameRow, "gptbot": "null unreached null unknown -"}},
+	{"a timeout", `{as: {GPTBot: {hang: start}}}`, map[string]string{"control": sameRow,
+		"gptbot": "null unreached null unknown -"}},
+	{"a reset", `{as: {GPTBot: {reset: header}}}`, map[string]string{"control": sameRow,
+		"gptbot": "null unreached null unknown -"}},
 	{"404", `{as: {GPTBot: 404}}`, map[string]string{"control": sameRow, "gptbot": "404 other null unknown -"}},
-	{"any second request", `{times: 1, then: 429}`, map[string]string{"control": "429 rate_limited null unknown -", "gptbot": "429 rate_limited null unknown -"}},
-	{"a wall for us", cloudWall, map[string]string{"control": "403 incomparable null unknown cloudflare", "gptbot": "403 incomparable null unknown cloudflare"}},
+	{"any second request", `{times: 1, then: 429}`, map[string]string{"control": "429 rate_limited null unknown -",
+		"gptbot": "429 rate_limited null unknown -"}},
+	{"a wall for us", cloudWall, map[string]string{"control": "403 incomparable null unknown cloudflare",
+		"gptbot": "403 incomparable null unknown cloudflare"}},
 	{"no answer to us", `{reset: header}`, nil},
 }
 
@@ -79,8 +86,10 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	must(t, err)
 	work := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(work, "hosts.csv"), []byte(list.String()), 0o666))
-	must(t, os.WriteFile(filepath.Join(work, "also.yaml"), []byte("- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
-	args := []string{"run", "--hosts", "hosts.csv", "--out", "out", "--schemes", "http", "--connect-to", addr, "--retries", "0", "--timeout", "6s", "--keep-bodies",
+	must(t, os.WriteFile(filepath.Join(work, "also.yaml"),
+		[]byte("- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
+	args := []string{"run", "--hosts", "hosts.csv", "--out", "out", "--schemes", "http", "--connect-to", addr,
+		"--retries", "0", "--timeout", "6s", "--keep-bodies",
 		"--progress", "none", "--user-agent", "our-census/1 (+https://census.example/)"}
 	alone := measure(t, work, append(args, "--run", "alone")...)
 	without := server.Report(0)
@@ -90,7 +99,8 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	if alone.code != cli.ExitOK || both.code != cli.ExitOK {
 		t.Fatalf("%d %d\n%s\n%s", alone.code, both.code, alone.said, both.said)
 	}
-	t.Logf("%d hosts: %d requests without, %d with identities; %d and %d MB; at most %d at once to a host, at least %d ms apart",
+	t.Logf("%d hosts: %d requests without, %d with identities; %d and %d MB; at most %d at once to a host, "+
+		"at least %d ms apart",
 		count, without.Requests, with.Requests, alone.peakMB, both.peakMB, with.PeakHost, with.LeastGapMillis)
 	if float64(with.Requests) > 3.1*float64(without.Requests) {
 		t.Errorf("%d requests, more than 3.1 times %d", with.Requests, without.Requests)
@@ -108,7 +118,9 @@ func TestAlsoAs_NoRace(t *testing.T) {
 		rows, err := parquet.ReadFile[schema.Answer](file)
 		must(t, err)
 		for _, r := range rows {
-			if want := map[string]string{"control": "our-census/1 (+https://census.example/)", "gptbot": "GPTBot/1.3 (+https://census.example/)"}[r.Identity]; r.UserAgent != want || r.IsControl != (r.Identity == "control") {
+			if want := map[string]string{"control": "our-census/1 (+https://census.example/)",
+				"gptbot": "GPTBot/1.3 (+https://census.example/)"}[r.Identity]; r.UserAgent != want ||
+				r.IsControl != (r.Identity == "control") {
 				t.Fatalf("%s: sent as %q", r.Identity, r.UserAgent)
 			}
 			got[r.Host[strings.IndexByte(r.Host, '-')+1:]+" "+r.Identity+" "+rowText(&r)]++

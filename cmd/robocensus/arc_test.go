@@ -38,7 +38,8 @@ func tableOf[T any](t *testing.T, out, run, table string) (rows []T) {
 func sameRows[T any](t *testing.T, out, a, b, table string, without ...string) {
 	t.Helper()
 	var zero T
-	if diff := cmp.Diff(tableOf[T](t, out, a, table), tableOf[T](t, out, b, table), cmpopts.IgnoreFields(zero, without...)); diff != "" {
+	if diff := cmp.Diff(tableOf[T](t, out, a, table), tableOf[T](t, out, b, table), cmpopts.IgnoreFields(zero,
+		without...)); diff != "" {
 		t.Errorf("%s of %s and %s differ:\n%.2000s", table, a, b, diff)
 	}
 }
@@ -52,8 +53,10 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 		t.Fatalf("%d hosts: %v", len(hosts), err)
 	}
 	folder := t.TempDir()
-	out, agents, urls := filepath.Join(folder, "out"), filepath.Join(folder, "agents.yaml"), filepath.Join(folder, "urls.txt")
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	out, agents, urls := filepath.Join(folder, "out"), filepath.Join(folder, "agents.yaml"),
+		filepath.Join(folder, "urls.txt")
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	must(t, os.WriteFile(urls, []byte("/\n/search?q=x\n"), 0o666))
 	for _, name := range []string{"a.warc.gz", "a.arc.gz", "a.arc"} {
 		f, err := os.Create(filepath.Join(folder, name))
@@ -64,7 +67,8 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 		must(t, f.Close())
 	}
 	run := func(id string, archives ...string) {
-		args := []string{"run", "--out", out, "--run", id, "--agents", agents, "--urls", urls, "--progress", "none", "--as-of", "2026-01-10"}
+		args := []string{"run", "--out", out, "--run", id, "--agents", agents, "--urls", urls, "--progress", "none",
+			"--as-of", "2026-01-10"}
 		for _, a := range archives {
 			args = append(args, "--warc", filepath.Join(folder, a))
 		}
@@ -90,17 +94,19 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 				t.Fatalf("%s is of %s", row.Host, *row.WARCFile)
 			}
 			var found []string
-			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]), warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}, func(c *warc.Capture) error {
-				found = append(found, c.Origin.Host)
-				return nil
-			}, nil)
+			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]),
+				warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}, func(c *warc.Capture) error {
+					found = append(found, c.Origin.Host)
+					return nil
+				}, nil)
 			if err != nil || len(found) != 1 || found[0] != row.Host {
 				t.Fatalf("at %d+%d: %q, want %s (%v)", *row.WARCOffset, *row.WARCLength, found, row.Host, err)
 			}
 		}
 	}
 	run("mixed", "a.arc.gz", "a.warc.gz")
-	if got, want := len(tableOf[schema.Fetch](t, out, "mixed", "fetches")), 2*len(tableOf[schema.Fetch](t, out, "warc", "fetches")); got != want {
+	if got, want := len(tableOf[schema.Fetch](t, out, "mixed", "fetches")),
+		2*len(tableOf[schema.Fetch](t, out, "warc", "fetches")); got != want {
 		t.Errorf("a list of both has %d rows, want %d", got, want)
 	}
 }

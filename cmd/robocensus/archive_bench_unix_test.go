@@ -66,7 +66,8 @@ func BenchmarkArchive(b *testing.B) {
 					var used resources
 					for b.Loop() {
 						out := filepath.Join(dir, "out")
-						run := exec.Command(binary, append([]string{"run", "--warc", warc, "--out", out, "--run", "r", "--progress", "none"}, row.args...)...)
+						run := exec.Command(binary, append([]string{"run", "--warc", warc, "--out", out, "--run", "r", "--progress",
+							"none"}, row.args...)...)
 						run.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 						used.add(b, run)
 						used.addTables(b, out)
@@ -91,12 +92,14 @@ func BenchmarkProfiles(b *testing.B) {
 	for _, size := range []int{1, 20_000} {
 		warc, captures := benchArchive(b, dir, farm, size)
 		var one float64
-		for _, profiles := range []string{"google", "google,rfc9309", strings.Join(robots.DocumentNames(), ","), "google,own", "own"} {
+		for _, profiles := range []string{"google", "google,rfc9309", strings.Join(robots.DocumentNames(), ","),
+			"google,own", "own"} {
 			b.Run(fmt.Sprintf("%s/captures=%d", profiles, captures), func(b *testing.B) {
 				var used resources
 				for b.Loop() {
 					out := filepath.Join(dir, "out")
-					used.add(b, exec.Command(binary, "run", "--warc", warc, "--out", out, "--run", "r", "--progress", "none", "--profile", profiles))
+					used.add(b, exec.Command(binary, "run", "--warc", warc, "--out", out, "--run", "r", "--progress", "none",
+						"--profile", profiles))
 					if err := os.RemoveAll(out); err != nil {
 						b.Fatal(err)
 					}
@@ -141,7 +144,8 @@ func benchArchive(b *testing.B, dir, farm string, n int) (string, int) {
 	}
 	path := filepath.Join(dir, fmt.Sprintf("captures-%d.warc.gz", n))
 	write := func(repeat int) (captures int) {
-		text, err := exec.Command(farm, "warc", "--dir", hosts, "--out", path, "--repeat", strconv.Itoa(repeat)).CombinedOutput()
+		text, err := exec.Command(farm, "warc", "--dir", hosts, "--out", path, "--repeat",
+			strconv.Itoa(repeat)).CombinedOutput()
 		if err != nil {
 			b.Fatalf("%v\n%s", err, text)
 		}

@@ -123,7 +123,8 @@ func BenchmarkRun(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				run := exec.Command(binary, append([]string{"run", "--hosts", hosts, "--out", out, "--schemes", "http", "--connect-to", addr, "--progress", "none"}, row.args...)...)
+				run := exec.Command(binary, append([]string{"run", "--hosts", hosts, "--out", out, "--schemes", "http",
+					"--connect-to", addr, "--progress", "none"}, row.args...)...)
 				began := time.Now()
 				if text, err := run.CombinedOutput(); err != nil {
 					b.Fatalf("%v\n%s", err, text)

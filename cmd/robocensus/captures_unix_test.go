@@ -14,7 +14,8 @@ import (
 func TestCapturesAreNotHosts_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, out := t.TempDir(), t.TempDir()
-	for name, hosts := range map[string][]string{"1.warc": {"a.example", "b.example", "a.example"}, "2.warc": {"c.example"}} {
+	for name, hosts := range map[string][]string{"1.warc": {"a.example", "b.example", "a.example"},
+		"2.warc": {"c.example"}} {
 		var text string
 		for _, host := range hosts {
 			text += capture(host, "User-agent: *\n")
@@ -53,8 +54,10 @@ func TestCapturesAreNotHosts_NoRace(t *testing.T) {
 	if got := counted("d", "--bodies", bodies); got != [2]float64{1, -1} {
 		t.Errorf("hosts and captures of files are %v", got)
 	}
-	call(t, 0, "plan", "--warc-paths", list(t, one, filepath.Join(dir, "2.warc")), "--shards", "2", "--out", out, "--run", "s")
-	if said := call(t, 0, "run", "--out", out, "--run", "s", "--shard", "0", "--progress", "none"); !strings.Contains(said, "shard 0 of 2: 3 captures, ") {
+	call(t, 0, "plan", "--warc-paths", list(t, one, filepath.Join(dir, "2.warc")), "--shards", "2", "--out", out, "--run",
+		"s")
+	if said := call(t, 0, "run", "--out", out, "--run", "s", "--shard", "0", "--progress", "none"); !strings.Contains(
+		said, "shard 0 of 2: 3 captures, ") {
 		t.Errorf("a shard says:\n%s", said)
 	}
 }
@@ -66,7 +69,8 @@ func TestLastCaptureCounts_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	out, agents := filepath.Join(dir, "out"), filepath.Join(dir, "agents.yaml")
 	must(t, os.WriteFile(agents, []byte("- {name: GPTBot}\n- {name: Googlebot}\n"), 0o666))
-	const open, closed, partly = "User-agent: *\nDisallow:\n", "User-agent: *\nDisallow: /\n", "User-agent: GPTBot\nDisallow: /\n"
+	const open, closed, partly = "User-agent: *\nDisallow:\n", "User-agent: *\nDisallow: /\n",
+		"User-agent: GPTBot\nDisallow: /\n"
 	run := func(name string, captures ...[2]string) { // time and body
 		var text string
 		for _, c := range captures {
@@ -94,10 +98,12 @@ func TestLastCaptureCounts_NoRace(t *testing.T) {
 		Notes   []string
 	}
 	must(t, json.Unmarshal([]byte(call(t, 0, "show", "cap.example", "--out", out, "--run", "c", "--json")), &shown))
-	if len(shown) != 2 || len(shown[0].Changes) == 0 || len(shown[0].Notes) != 0 || shown[1].Changes == nil || len(shown[1].Changes) != 0 || len(shown[1].Notes) != 1 {
+	if len(shown) != 2 || len(shown[0].Changes) == 0 || len(shown[0].Notes) != 0 || shown[1].Changes == nil ||
+		len(shown[1].Changes) != 0 || len(shown[1].Notes) != 1 {
 		t.Errorf("the last capture of c has the changes, and the other a note: %+v", shown)
 	}
-	if text := call(t, 0, "show", "cap.example", "--out", out, "--run", "b"); !strings.Contains(text, "\nsince run a\n  note: a later capture of the origin counts\n\n") || strings.Count(text, "Googlebot: open") != 1 {
+	if text := call(t, 0, "show", "cap.example", "--out", out, "--run", "b"); !strings.Contains(text,
+		"\nsince run a\n  note: a later capture of the origin counts\n\n") || strings.Count(text, "Googlebot: open") != 1 {
 		t.Errorf("show tells\n%s", text)
 	}
 	for run, code := range map[string]int{"a": 0, "b": 1, "c": 0} {

@@ -44,7 +44,9 @@ func (s *ignoringStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				said[folder] = true
 				fmt.Fprintf(w, "<CommonPrefixes><Prefix>%s/</Prefix></CommonPrefixes>", strings.TrimSuffix(key, rest)+folder)
 			default:
-				fmt.Fprintf(w, "<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>", key, len(content))
+				fmt.Fprintf(w,
+					"<Contents><Key>%s</Key><Size>%d</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>", key,
+					len(content))
 			}
 		}
 		fmt.Fprint(w, "</ListBucketResult>")
@@ -70,7 +72,10 @@ func TestAStoreThatIgnoresConditions_NoRace(t *testing.T) {
 	server := httptest.NewServer(s)
 	defer server.Close()
 	var asked atomic.Int32
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); fmt.Fprint(w, "User-agent: *\n") }))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		fmt.Fprint(w, "User-agent: *\n")
+	}))
 	defer site.Close()
 	dir := t.TempDir()
 	hosts := filepath.Join(dir, "hosts.txt")
@@ -78,10 +83,13 @@ func TestAStoreThatIgnoresConditions_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	const folder = "s3://bucket/out"
-	census := []string{"--hosts", hosts, "--out", folder, "--run", "r", "--schemes", "http", "--connect-to", strings.TrimPrefix(site.URL, "http://")}
+	census := []string{"--hosts", hosts, "--out", folder, "--run", "r", "--schemes", "http", "--connect-to",
+		strings.TrimPrefix(site.URL, "http://")}
 	local := []string{"--spool", filepath.Join(dir, "spool"), "--progress", "none"}
-	const fault = "robocensus: " + folder + ": the store ignores conditional writes (If-None-Match), so each of several attempts at a shard would count; give an --out in another store, or make the run in one process\n"
-	const note = "note: the store of " + folder + " ignores conditional writes (If-None-Match): let no other process make this run, and make no run of shards there\n"
+	const fault = "robocensus: " + folder + ": the store ignores conditional writes (If-None-Match), so each of several " +
+		"attempts at a shard would count; give an --out in another store, or make the run in one process\n"
+	const note = "note: the store of " + folder + " ignores conditional writes (If-None-Match): let no other process " +
+		"make this run, and make no run of shards there\n"
 	for _, row := range []struct {
 		args  []string
 		code  int
@@ -95,12 +103,15 @@ func TestAStoreThatIgnoresConditions_NoRace(t *testing.T) {
 		var said bytes.Buffer
 		c := command(row.args...)
 		c.Stderr = &said
-		c.Env = append(c.Env, "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-east-1")
-		if code := exitOf(t, c.Run()); code != row.code || !strings.Contains(said.String(), row.said) || asked.Load() != row.asked {
+		c.Env = append(c.Env, "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
+			"AWS_REGION=us-east-1")
+		if code := exitOf(t, c.Run()); code != row.code || !strings.Contains(said.String(), row.said) ||
+			asked.Load() != row.asked {
 			t.Errorf("%q: exit %d, %d hosts asked\n%s", row.args, code, asked.Load(), &said)
 		}
 		s.mu.Lock()
-		if _, complete := s.objects["out/_runs/r/manifest.json"]; complete != (row.code == 0) || row.code != 0 && len(s.objects) > 0 {
+		if _, complete := s.objects["out/_runs/r/manifest.json"]; complete != (row.code == 0) || row.code != 0 &&
+			len(s.objects) > 0 {
 			t.Errorf("%q: complete %v, with %d objects", row.args, complete, len(s.objects))
 		}
 		s.mu.Unlock()

@@ -18,7 +18,8 @@ func TestRunOfManyHostsWithoutContact_NoRace(t *testing.T) {
 		hosts int
 		agent string
 		notes int
-	}{{manyHosts + 1, "robocensus/1", 1}, {manyHosts + 1, "x (+https://a.example/)", 0}, {manyHosts + 1, "x me@a.example", 0}, {manyHosts, "robocensus/1", 0}} {
+	}{{manyHosts + 1, "robocensus/1", 1}, {manyHosts + 1, "x (+https://a.example/)", 0}, {manyHosts + 1, "x me@a.example",
+		0}, {manyHosts, "robocensus/1", 0}} {
 		folder := t.TempDir()
 		var list strings.Builder
 		for i := range row.hosts {
@@ -28,11 +29,13 @@ func TestRunOfManyHostsWithoutContact_NoRace(t *testing.T) {
 		must(t, os.WriteFile(path, []byte(list.String()), 0o666))
 		var out, said bytes.Buffer
 		code := mainCode([]string{
-			"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--resolver", nowhere(t), "--retries", "0", "--tables", "fetches",
+			"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--resolver", nowhere(t), "--retries", "0",
+			"--tables", "fetches",
 			"--progress", "none", "--user-agent", row.agent, "--accept-unreachable",
 		}, nil, &out, &said)
 		if n := strings.Count(said.String(), "names no contact"); code != cli.ExitOK || n != row.notes {
-			t.Errorf("%d hosts as %s: exit code %d, %d notes, want %d: %s", row.hosts, row.agent, code, n, row.notes, said.String())
+			t.Errorf("%d hosts as %s: exit code %d, %d notes, want %d: %s", row.hosts, row.agent, code, n, row.notes,
+				said.String())
 		}
 	}
 }

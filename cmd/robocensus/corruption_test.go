@@ -100,10 +100,13 @@ func comparedRuns(t *testing.T) string {
 	}
 	for i := range 12 {
 		host := fmt.Sprintf("h%d.example", i)
-		write(fmt.Sprintf("a%d/%s", i%2, host), fmt.Sprintf("User-agent: *\nDisallow: /%d\nSitemap: /s\ncrawl-delay: %d\ncontent-signal: ai-train=no\n", i, i))
-		write(fmt.Sprintf("b%d/%s", i%2, host), fmt.Sprintf("User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d # x\nnofield\n", i%7))
+		write(fmt.Sprintf("a%d/%s", i%2, host), fmt.Sprintf("User-agent: *\nDisallow: /%d\nSitemap: /s\ncrawl-delay: %d\n"+
+			"content-signal: ai-train=no\n", i, i))
+		write(fmt.Sprintf("b%d/%s", i%2, host),
+			fmt.Sprintf("User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d # x\nnofield\n", i%7))
 	}
-	agents := write("agents.yaml", "- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: Otherbot, tokens: [Otherbot]}\n")
+	agents := write("agents.yaml", "- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n"+
+		"- {name: Otherbot, tokens: [Otherbot]}\n")
 	expect := write("expect.yaml", "- {name: open, agents: [GPTBot], class: allow_all}\n- {name: still, no_change: all}\n")
 	urls := write("urls.txt", "/\n/1/x\nhttps://h1.example/2\nhttps://nowhere.example/\n") // the last one is rejected
 	out := filepath.Join(work, "out")
@@ -127,14 +130,16 @@ func comparedRuns(t *testing.T) string {
 		}
 		call(func() error {
 			return execute(context.Background(), []string{
-				"run", "--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--urls", urls, "--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
+				"run", "--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--urls", urls,
+				"--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
 			}, nil, &said, &said)
 		})
 	}
 	call(func() error {
 		return execute(context.Background(), []string{"diff", "--out", out, "--expect", expect, "a", "b"}, nil, &said, &said)
 	})
-	for _, name := range []string{"_runs/b/expectations.csv", "changes/run=b/against=a/expectations.csv", "_runs/b/against/a.json", "_runs/b/rejected.csv", "views.sql"} {
+	for _, name := range []string{"_runs/b/expectations.csv", "changes/run=b/against=a/expectations.csv",
+		"_runs/b/against/a.json", "_runs/b/rejected.csv", "views.sql"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
 			t.Fatalf("%v\n%s", err, &said)
 		}
@@ -175,7 +180,8 @@ func corrupt(t *testing.T, chance *rand.Rand, path string, files []string) (what
 	sibling := func() string {
 		name := filepath.Base(path)
 		stem, ext, _ := strings.Cut(name, ".")
-		names := []string{name + ".bak", "copy-" + name, stem + "1." + ext, strings.Replace(name, "0000000000", "0000000001", 1), "part-0000000007.parquet"}
+		names := []string{name + ".bak", "copy-" + name, stem + "1." + ext, strings.Replace(name, "0000000000", "0000000001",
+			1), "part-0000000007.parquet"}
 		return filepath.Join(filepath.Dir(path), names[chance.IntN(len(names))])
 	}
 	switch chance.IntN(9) {

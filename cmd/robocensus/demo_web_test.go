@@ -150,5 +150,6 @@ func askOnce(t *testing.T, addr, host string) demoAnswer {
 		sum := sha1.Sum(body)
 		body = fmt.Appendf(nil, "%d bytes %x", len(body), sum)
 	}
-	return demoAnswer{Proto: resp.Proto, Status: resp.Status, Header: header, Length: length, Body: string(body), Failed: failed(err)}
+	return demoAnswer{Proto: resp.Proto, Status: resp.Status, Header: header, Length: length, Body: string(body),
+		Failed: failed(err)}
 }

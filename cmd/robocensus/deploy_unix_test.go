@@ -15,12 +15,14 @@ import (
 // other; made again, it finishes what is missing.
 func TestShardsUnderMake_NoRace(t *testing.T) {
 	t.Parallel()
-	if text, err := exec.Command("make", "--version").Output(); err != nil || !strings.HasPrefix(string(text), "GNU Make") {
+	if text, err := exec.Command("make", "--version").Output(); err != nil || !strings.HasPrefix(string(text),
+		"GNU Make") {
 		t.Skip("no GNU make")
 	}
 	bodies, out, dir := t.TempDir(), t.TempDir(), t.TempDir()
 	for i := range 12 {
-		must(t, os.WriteFile(filepath.Join(bodies, fmt.Sprintf("h%d.example", i)), []byte("User-agent: *\nDisallow: /\n"), 0o666))
+		must(t, os.WriteFile(filepath.Join(bodies, fmt.Sprintf("h%d.example", i)), []byte("User-agent: *\nDisallow: /\n"),
+			0o666))
 	}
 	self, err := filepath.Abs(os.Args[0])
 	must(t, err)
@@ -45,7 +47,8 @@ ROBOCENSUS_AS_COMMAND=1 exec '%[2]s' "$@"
 `, dir, self)), 0o777))
 	call(t, 0, "plan", "--bodies", bodies, "--shards", "4", "--out", out, "--run", "r", "--tables", "fetches,summary")
 	makes := func() (string, error) {
-		c := exec.Command("make", "-f", filepath.Join("..", "..", "configs", "deploy", "shards.mk"), "-k", "-j", "2", "OUT="+out, "RUN=r", "SHARDS=4", "PAUSE=0", "RETRIES=3", "ROBOCENSUS="+program)
+		c := exec.Command("make", "-f", filepath.Join("..", "..", "configs", "deploy", "shards.mk"), "-k", "-j", "2",
+			"OUT="+out, "RUN=r", "SHARDS=4", "PAUSE=0", "RETRIES=3", "ROBOCENSUS="+program)
 		c.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=") // not those of the make that runs this test
 		text, err := c.CombinedOutput()
 		return string(text), err

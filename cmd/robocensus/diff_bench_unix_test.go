@@ -87,7 +87,8 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 	if err := g.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(*diffHosts)}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{
+		Targets: int64(*diffHosts)}}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -96,16 +97,19 @@ func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 	name := fmt.Sprintf("h%07d.example", host)
 	origin, rank := "https://"+name, new(int64(host+1))
 	err := s.Fetches.Write(schema.Fetch{
-		Seq: seq, Host: name, Origin: origin, Rank: rank, Outcome: "conditional_allow", Reason: "success", FetchTime: time.Unix(1_700_000_000, 0),
-		FinalURL: new(origin + "/robots.txt"), ContentDigest: new(fmt.Sprintf("%024d%08d", host, version)),
+		Seq: seq, Host: name, Origin: origin, Rank: rank, Outcome: "conditional_allow", Reason: "success",
+		FetchTime: time.Unix(1_700_000_000, 0),
+		FinalURL:  new(origin + "/robots.txt"), ContentDigest: new(fmt.Sprintf("%024d%08d", host, version)),
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.Groups.Write(schema.Group{Seq: seq, Host: name, Origin: origin, Line: 1, Tokens: []string{"*"}, Class: "partial"}); err != nil {
+	if err := s.Groups.Write(schema.Group{Seq: seq, Host: name, Origin: origin, Line: 1, Tokens: []string{"*"},
+		Class: "partial"}); err != nil {
 		return err
 	}
-	if err := s.Sitemaps.Write(schema.Sitemap{Seq: seq, Host: name, Origin: origin, Line: 9, URL: origin + "/sitemap.xml"}); err != nil {
+	if err := s.Sitemaps.Write(schema.Sitemap{Seq: seq, Host: name, Origin: origin, Line: 9, URL: origin +
+		"/sitemap.xml"}); err != nil {
 		return err
 	}
 	star := "*"
@@ -114,17 +118,20 @@ func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 		if version == 1 && host%10 == 0 && a == 3 {
 			class = "disallow_all"
 		}
-		err := s.Policies.Write(schema.Policy{Seq: seq, Host: name, Rank: rank, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", GroupAgent: &star, Class: class})
+		err := s.Policies.Write(schema.Policy{Seq: seq, Host: name, Rank: rank, Agent: agent, Category: "other",
+			Profile: "google", Outcome: "conditional_allow", GroupAgent: &star, Class: class})
 		if err != nil {
 			return err
 		}
 		for u := range 10 {
 			v := schema.Verdict{
-				Seq: seq, Host: name, Rank: rank, Origin: origin, Agent: agent, Profile: "google", URL: fmt.Sprintf("/section-%d/page.html", u),
+				Seq: seq, Host: name, Rank: rank, Origin: origin, Agent: agent, Profile: "google",
+				URL:     fmt.Sprintf("/section-%d/page.html", u),
 				Verdict: "allow", Reason: "no_rule", GroupAgent: &star,
 			}
 			if (host+u)%4 == 0 || class != "partial" || version == 1 && host%2 == 0 && a == 5 && u == 7 {
-				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", new("disallow"), new("/section"), new(int32(u+2))
+				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", new("disallow"), new("/section"),
+					new(int32(u+2))
 			}
 			if err := s.Verdicts.Write(v); err != nil {
 				return err

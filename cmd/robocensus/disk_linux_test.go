@@ -21,7 +21,8 @@ func TestOutputToAFullDisk_NoRace(t *testing.T) {
 	must(t, os.WriteFile(questions, []byte(`{"robots":"","agent":"x","url":"/"}`+"\n"), 0o666))
 	for _, args := range [][]string{
 		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--progress", "none"},
-		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--resume", "--progress", "none"}, // the run is already complete
+		// the run is already complete
+		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--resume", "--progress", "none"},
 		{"run", "--help"},
 		{"verify", "--out", dir, "b"},
 		{"diff", "--out", dir, "a", "b"},
@@ -46,7 +47,8 @@ func TestOutputToAFullDisk_NoRace(t *testing.T) {
 		c.Run()
 		full.Close()
 		in.Close()
-		if code := c.ProcessState.ExitCode(); code != cli.ExitIO || !strings.Contains(stderr.String(), "no space left on device") {
+		if code := c.ProcessState.ExitCode(); code != cli.ExitIO || !strings.Contains(stderr.String(),
+			"no space left on device") {
 			t.Errorf("%q ends with %d: %s", args, code, &stderr)
 		}
 	}
@@ -72,7 +74,8 @@ func TestCommandsOnAFullDisk_NoRace(t *testing.T) {
 		for _, run := range []string{"a", "b"} {
 			// A run or comparison may be whole while views.sql still describes the
 			// state before it.
-			if problems := verified(t, dir, run); problems != "" && (!strings.HasPrefix(problems, "note: views.sql ") || !strings.Contains(problems, ": whole\n")) {
+			if problems := verified(t, dir, run); problems != "" && (!strings.HasPrefix(problems, "note: views.sql ") ||
+				!strings.Contains(problems, ": whole\n")) {
 				t.Errorf("run %s on a full disk: %s", run, problems)
 			}
 		}
@@ -83,7 +86,8 @@ func TestCommandsOnAFullDisk_NoRace(t *testing.T) {
 		makesRoom bool
 	}{
 		{[]string{"diff", "--expect", expect, "a", "b"}, false},
-		{[]string{"run", "--warc", archive, "--run", "c", "--expect", expect, "--agents", filepath.Join(filepath.Dir(good), "agents.yaml"), "--progress", "none"}, false},
+		{[]string{"run", "--warc", archive, "--run", "c", "--expect", expect, "--agents", filepath.Join(filepath.Dir(good),
+			"agents.yaml"), "--progress", "none"}, false},
 		{[]string{"prune", "--keep", "1"}, true},
 	} {
 		failed := 0

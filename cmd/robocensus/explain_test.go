@@ -50,7 +50,8 @@ func nowhere(t *testing.T) string {
 // An outage is not a policy: check reports a failed request before any verdict.
 func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 	var out bytes.Buffer
-	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out, &out)
+	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver",
+		nowhere(t), "--retries", "0"}, nil, &out, &out)
 	if err != cli.ExitDisallowed {
 		t.Errorf("error %v", err)
 	}
@@ -85,9 +86,12 @@ func TestCheckAndCompareSayThatAFileWasCut_NoRace(t *testing.T) {
 	}
 	list, utf16 := write("list.txt", "/\n"), write("utf16.txt", "\xff\xfeU\x00s\x00e\x00r\x00\n\x00")
 	cut, whole := write("cut.txt", strings.Replace(long, "*", "b", 1)), write("whole.txt", group)
-	note := fmt.Sprintf("cut at 512,000 bytes, the size limit of profile google: what follows line %s does not count\n", words.Number(int64(lines)))
+	note := fmt.Sprintf("cut at 512,000 bytes, the size limit of profile google: what follows line %s does not count\n",
+		words.Number(int64(lines)))
 
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, long) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, long)
+	}))
 	t.Cleanup(server.Close)
 	question, err := json.Marshal(map[string]any{"robots": long, "agent": "GPTBot", "url": "/"})
 	if err != nil {
@@ -110,19 +114,26 @@ func TestCheckAndCompareSayThatAFileWasCut_NoRace(t *testing.T) {
 		{"check " + cut + " b /", "", []string{note, "size limit of profile google-2012", "decides"}, ""},
 		{"check " + whole + " GPTBot /", "", nil, "limit"},
 		{"check " + utf16 + " GPTBot /", "", []string{"so everything is allowed; the file is UTF-16; convert it: iconv"}, ""},
-		{"check " + cut + " GPTBot --urls " + list, "", []string{"allow\t/\tno group is for this agent within the size limit\n", "cut.txt: " + note}, ""},
-		{"check " + whole + " GPTBot --urls " + list + " --changed-from " + cut, "", []string{"allow > disallow\t/\tno group is for this agent within the size limit > line 2: ", "cut.txt: " + note}, "whole.txt: "},
+		{"check " + cut + " GPTBot --urls " + list, "",
+			[]string{"allow\t/\tno group is for this agent within the size limit\n", "cut.txt: " + note}, ""},
+		{"check " + whole + " GPTBot --urls " + list + " --changed-from " + cut, "",
+			[]string{"allow > disallow\t/\tno group is for this agent within the size limit > line 2: ", "cut.txt: " + note},
+			"whole.txt: "},
 		{"check " + cut + " GPTBot --urls " + list + " --json", "", []string{`"truncated":true`}, ""},
 		{"check " + whole + " GPTBot --urls " + list, "", nil, "limit"},
 		{"check " + cut + " GPTBot / --json", "", []string{`"truncated": true`}, "cut at"},
 		{"check " + whole + " GPTBot / --json", "", nil, "truncated"},
 		{"check " + server.URL + "/ --agent GPTBot --allow-private", "", []string{note, "ALLOW"}, ""},
 		{"check --jsonl", string(question), []string{`"verdict":"allow"`, `"agent":"*","truncated":true}`}, ""},
-		{"compare " + cut + " " + whole + " --agent GPTBot", "", []string{"profile google: no group is for this agent within the size limit\n   " + note}, ""},
-		{"compare " + whole + " " + cut + " --agent GPTBot --profile rfc9309", "", []string{"size limit of profile rfc9309"}, ""},
+		{"compare " + cut + " " + whole + " --agent GPTBot", "",
+			[]string{"profile google: no group is for this agent within the size limit\n   " + note}, ""},
+		{"compare " + whole + " " + cut + " --agent GPTBot --profile rfc9309", "", []string{"size limit of profile rfc9309"},
+			""},
 		{"compare " + whole + " " + whole + " --agent GPTBot --agent b", "", nil, "limit"},
-		{"compare --jsonl", "{" + side("a", long) + "," + side("b", group) + "}", []string{`"relation":"stricter"`, `"truncated_a":true}`}, "truncated_b"},
-		{"compare --jsonl", "{" + side("a", group) + "," + side("b", long) + "}", []string{`"truncated_b":true}`}, "truncated_a"},
+		{"compare --jsonl", "{" + side("a", long) + "," + side("b", group) + "}", []string{`"relation":"stricter"`,
+			`"truncated_a":true}`}, "truncated_b"},
+		{"compare --jsonl", "{" + side("a", group) + "," + side("b", long) + "}", []string{`"truncated_b":true}`},
+			"truncated_a"},
 	} {
 		var out, failed bytes.Buffer
 		err := execute(t.Context(), strings.Fields(row.words), strings.NewReader(row.stdin), &out, &failed)

@@ -20,17 +20,20 @@ func TestFewDescriptorsAreNoDamage_NoRace(t *testing.T) {
 	bodies, out := t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
 	for _, run := range []string{"a", "b"} {
-		if code, said := called("run", "--bodies", bodies, "--keep-bodies", "--out", out, "--run", run, "--progress", "none"); code != 0 {
+		if code, said := called("run", "--bodies", bodies, "--keep-bodies", "--out", out, "--run", run, "--progress",
+			"none"); code != 0 {
 			t.Fatalf("exit code %d: %s", code, said)
 		}
 	}
-	for _, args := range []string{"verify --out OUT b", "prune --out OUT --keep 1 --dry-run", "runs --out OUT", "diff --out OUT a b", "run --from-run OUT/_runs/a --out OUT/again --progress none"} {
+	for _, args := range []string{"verify --out OUT b", "prune --out OUT --keep 1 --dry-run", "runs --out OUT",
+		"diff --out OUT a b", "run --from-run OUT/_runs/a --out OUT/again --progress none"} {
 		codes := make(map[int]int)
 		for files := 4; codes[0] == 0; files++ {
 			if files > 40 {
 				t.Fatalf("%s needs more than 40 files: exit codes %v", args, codes)
 			}
-			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0" %s`, files, strings.ReplaceAll(args, "OUT", out)), os.Args[0])
+			c := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0" %s`, files, strings.ReplaceAll(args, "OUT",
+				out)), os.Args[0])
 			c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1")
 			text, _ := c.CombinedOutput()
 			code := c.ProcessState.ExitCode()
@@ -39,7 +42,8 @@ func TestFewDescriptorsAreNoDamage_NoRace(t *testing.T) {
 			if code == 2 && strings.Contains(string(text), "runtime") {
 				continue
 			}
-			if code != 0 && code != 74 || strings.Contains(string(text), "damaged") || strings.Contains(string(text), "problem") || strings.Contains(string(text), "force-new") ||
+			if code != 0 && code != 74 || strings.Contains(string(text), "damaged") || strings.Contains(string(text),
+				"problem") || strings.Contains(string(text), "force-new") ||
 				strings.Contains(string(text), "is not a run") || strings.Contains(string(text), "see robocensus verify") {
 				t.Errorf("%d files: robocensus %s: exit code %d: %s", files, args, code, text)
 			}
@@ -61,11 +65,14 @@ func TestAStateThatIsInUse(t *testing.T) {
 	hosts := filepath.Join(t.TempDir(), "hosts.txt")
 	must(t, os.WriteFile(hosts, []byte("a.example\n"), 0o666))
 	for want, args := range map[string][]string{
-		"; wait for it or give another --state":                                 {"a.example"},
-		"; give another --state: each process that makes a shard needs its own": {"--hosts", hosts, "--run", "r", "--shards", "2", "--shard", "0"},
+		"; wait for it or give another --state": {"a.example"},
+		"; give another --state: each process that makes a shard needs its own": {"--hosts", hosts, "--run", "r", "--shards",
+			"2", "--shard", "0"},
 	} {
-		code, said := called(append([]string{"run", "--out", t.TempDir(), "--state", state, "--progress", "none"}, args...)...)
-		if code != 75 || !strings.Contains(said, "is in use by another run") || !strings.Contains(said, want) || strings.Contains(said, "reachable") {
+		code, said := called(append([]string{"run", "--out", t.TempDir(), "--state", state, "--progress", "none"},
+			args...)...)
+		if code != 75 || !strings.Contains(said, "is in use by another run") || !strings.Contains(said, want) ||
+			strings.Contains(said, "reachable") {
 			t.Errorf("%q: exit code %d: %s", args, code, said)
 		}
 	}

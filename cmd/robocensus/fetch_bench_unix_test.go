@@ -49,11 +49,13 @@ func BenchmarkFetch(b *testing.B) {
 			if scheme == "https" {
 				addr, n = farm.https, 3_000
 				secure = &tls.Config{
-					RootCAs: roots, MinVersion: tls.VersionTLS13, CurvePreferences: []tls.CurveID{tls.X25519}, SessionTicketsDisabled: true,
+					RootCAs: roots, MinVersion: tls.VersionTLS13, CurvePreferences: []tls.CurveID{tls.X25519},
+					SessionTicketsDisabled: true,
 				}
 			}
 			client, err := client.New(client.Config{
-				UserAgent: "bench", Timeout: 30 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 64, PerAddress: 4, PerDomain: 8,
+				UserAgent: "bench", Timeout: 30 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000},
+				Concurrency: 64, PerAddress: 4, PerDomain: 8,
 				ConnectTo: netip.MustParseAddrPort(addr), RootCAs: roots,
 			}, client.Backing{})
 			if err != nil {
@@ -63,7 +65,8 @@ func BenchmarkFetch(b *testing.B) {
 			for b.Loop() {
 				floor += perFetch(b, n, 64, func(i int64) error { return bare(addr, secure, i) })
 				ours += perFetch(b, n, 64, func(i int64) error {
-					got := client.Fetch(context.Background(), fetch.Origin{Scheme: scheme, Host: benchHost(i), Port: fetch.DefaultPort(scheme)})
+					got := client.Fetch(context.Background(), fetch.Origin{Scheme: scheme, Host: benchHost(i),
+						Port: fetch.DefaultPort(scheme)})
 					return got.Err
 				})
 			}
@@ -114,7 +117,8 @@ func bare(addr string, secure *tls.Config, i int64) error {
 		config.ServerName = benchHost(i)
 		conn = tls.Client(conn, config)
 	}
-	if _, err := fmt.Fprintf(conn, "GET /robots.txt HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", benchHost(i)); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /robots.txt HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+		benchHost(i)); err != nil {
 		return err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -151,7 +155,8 @@ func BenchmarkSchedule(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				run := exec.Command(binary, "run", "--hosts", hosts, "--out", out, "--run", "r", "--schemes", "http", "--connect-to", farm.http,
+				run := exec.Command(binary, "run", "--hosts", hosts, "--out", out, "--run", "r", "--schemes", "http",
+					"--connect-to", farm.http,
 					"--concurrency", strconv.Itoa(concurrency), "--timeout", timeout, "--tables", "fetches", "--progress", "none")
 				before := processCPU(b, farm.process.Process.Pid)
 				began := time.Now()
@@ -159,7 +164,8 @@ func BenchmarkSchedule(b *testing.B) {
 					b.Fatalf("%v\n%s", err, text)
 				}
 				took := time.Since(began).Seconds()
-				cpu := (run.ProcessState.UserTime() + run.ProcessState.SystemTime()).Seconds() + processCPU(b, farm.process.Process.Pid) - before
+				cpu := (run.ProcessState.UserTime() + run.ProcessState.SystemTime()).Seconds() +
+					processCPU(b, farm.process.Process.Pid) - before
 				slots := totalTime(b, out) / concurrency
 				best := max(slots, cpu/2)
 				wall, ideal, machine, ratio = wall+took, ideal+slots, machine+cpu/2, ratio+took/best

@@ -195,16 +195,20 @@ func forgeable(t *testing.T) map[string]string {
 	for i := range 60 {
 		name := filepath.Join(work, "hosts", fmt.Sprintf("h%d.example", i))
 		must(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		must(t, os.WriteFile(name, fmt.Appendf(nil, "# Robots & Agent policy\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d\nSitemap: /s\ncontent-signal: ai-train=no\n", i), 0o666))
+		must(t, os.WriteFile(name, fmt.Appendf(nil, "# Robots & Agent policy\nUser-agent: GPTBot\nDisallow: /\n\n"+
+			"User-agent: *\nDisallow: /%d\nSitemap: /s\ncontent-signal: ai-train=no\n", i), 0o666))
 	}
 	agents := filepath.Join(work, "agents.yaml") // all of the registry would make ten times as many rows of the same kinds
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	shards := filepath.Join(work, "out")
-	call(t, 0, "plan", "--bodies", filepath.Join(work, "hosts"), "--shards", "2", "--out", shards, "--run", "r", "--keep-bodies", "--agents", agents)
+	call(t, 0, "plan", "--bodies", filepath.Join(work, "hosts"), "--shards", "2", "--out", shards, "--run", "r",
+		"--keep-bodies", "--agents", agents)
 	for _, shard := range []string{"0", "1"} {
 		call(t, 0, "run", "--out", shards, "--run", "r", "--shard", shard, "--progress", "none")
 	}
-	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work, agents), "sitemaps": listing(t, work, agents)}
+	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work, agents),
+		"sitemaps": listing(t, work, agents)}
 }
 
 // askedAlso makes a run with labels that asked its hosts under two further identities.
@@ -219,9 +223,11 @@ func askedAlso(t *testing.T, work, agents string) (dir string) {
 	must(t, err)
 	list, identities := filepath.Join(work, "list.txt"), filepath.Join(work, "identities.yaml")
 	must(t, os.WriteFile(list, []byte("h1.example\nh2.example\nh3.example\n"), 0o666))
-	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
+	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"),
+		0o666))
 	dir = filepath.Join(work, "identities")
-	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--documents=license.xml", "--label", "tld", "--agents", agents, "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as",
+		identities, "--documents=license.xml", "--label", "tld", "--agents", agents, "--keep-bodies", "--progress", "none")
 	return dir
 }
 
@@ -237,7 +243,8 @@ func listing(t *testing.T, work, agents string) (dir string) {
 	}))
 	t.Cleanup(server.Close)
 	dir = filepath.Join(work, "sitemaps")
-	call(t, 0, "run", "h1.example", "h2.example", "h3.example", "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"),
+	call(t, 0, "run", "h1.example", "h2.example", "h3.example", "--out", dir, "--run", "r", "--schemes", "http",
+		"--connect-to", strings.TrimPrefix(server.URL, "http://"),
 		"--sitemaps", "2", "--keep-urls", "--agents", agents, "--keep-bodies", "--progress", "none")
 	return dir
 }
@@ -245,9 +252,10 @@ func listing(t *testing.T, work, agents string) (dir string) {
 // commandsOver returns the commands over the set in the folder forged, by name.
 func commandsOver(is string) map[string][]string {
 	all := map[string][]string{
-		"from-run": {"run", "--from-run", "forged/_runs/r", "--out", "again", "--run", "r", "--memory", "256M", "--progress", "none"},
-		"report":   {"report", "--out", "forged", "r", "--html", "page.html"},
-		"verify":   {"verify", "--out", "forged", "r"},
+		"from-run": {"run", "--from-run", "forged/_runs/r", "--out", "again", "--run", "r", "--memory", "256M", "--progress",
+			"none"},
+		"report": {"report", "--out", "forged", "r", "--html", "page.html"},
+		"verify": {"verify", "--out", "forged", "r"},
 	}
 	if is == "set" {
 		delete(all, "verify")
@@ -336,7 +344,8 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 	f.Helper()
 	bad := func(format string, args ...any) {
 		f.Helper()
-		f.Errorf("%s of a %s, touched %v: %s\n%.1000s", name, f.is, slices.Sorted(maps.Keys(f.touched)), fmt.Sprintf(format, args...), visible.Text(m.said))
+		f.Errorf("%s of a %s, touched %v: %s\n%.1000s", name, f.is, slices.Sorted(maps.Keys(f.touched)),
+			fmt.Sprintf(format, args...), visible.Text(m.said))
 	}
 	switch {
 	case m.code == cli.ExitInput, name == "reproduce" && m.code == 1:
@@ -374,7 +383,8 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 		if problems := verified(f.T, filepath.Join(work, "again"), "r"); problems != "" {
 			bad("writes what verify refuses: %s", problems)
 		}
-		if !is("fetches", "bodies", "answers", "sitemap_files", "urls", "verdicts", "manifest") && !maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
+		if !is("fetches", "bodies", "answers", "sitemap_files", "urls", "verdicts", "manifest") &&
+			!maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
 			bad("writes other tables")
 		}
 	case "reproduce":

@@ -23,37 +23,42 @@ func init() { forgeries = append(forgeries, append(forgeriesOfShards, largeForge
 // forgeriesOfShards are whole by all digests, and make those who join the tables count
 // hosts twice, or not at all.
 var forgeriesOfShards = []aForgery{
-	{name: "shards: one is not named", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		gone := f.chance.IntN(2)
-		f.manifest.Parts = slices.DeleteFunc(f.manifest.Parts, func(p journal.Part) bool { return p.Segment == gone && p.Table != "agents" })
-		f.manifest.Records = slices.Delete(f.manifest.Records, gone, gone+1)
-		for segment, r := range f.records {
-			if segment != gone {
-				f.manifest.Targets = r.Targets
+	{name: "shards: one is not named", of: "shards", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			gone := f.chance.IntN(2)
+			f.manifest.Parts = slices.DeleteFunc(f.manifest.Parts, func(p journal.Part) bool {
+				return p.Segment == gone && p.Table != "agents"
+			})
+			f.manifest.Records = slices.Delete(f.manifest.Records, gone, gone+1)
+			for segment, r := range f.records {
+				if segment != gone {
+					f.manifest.Targets = r.Targets
+				}
 			}
-		}
-		f.touched["manifest"] = true
-		f.seal()
-		return true
-	}},
-	{name: "shards: a host of another", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		all := f.parts("fetches")
-		rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
-		row := others[f.chance.IntN(len(others))]
-		row.Seq = rows[len(rows)-1].Seq + 1000
-		row.ContentDigest, row.Hops, row.Status = rows[0].ContentDigest, rows[0].Hops, rows[0].Status
-		f.fetches(all[0], append(rows, row))
-		return true
-	}},
-	{name: "shards: a seq of another", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		all := f.parts("fetches")
-		rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
-		rows[len(rows)-1].Seq = max(rows[len(rows)-2].Seq+1, others[len(others)-1].Seq)
-		others[len(others)-1].Seq = rows[len(rows)-1].Seq
-		f.fetches(all[1], others)
-		f.fetches(all[0], rows)
-		return true
-	}},
+			f.touched["manifest"] = true
+			f.seal()
+			return true
+		}},
+	{name: "shards: a host of another", of: "shards", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			all := f.parts("fetches")
+			rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
+			row := others[f.chance.IntN(len(others))]
+			row.Seq = rows[len(rows)-1].Seq + 1000
+			row.ContentDigest, row.Hops, row.Status = rows[0].ContentDigest, rows[0].Hops, rows[0].Status
+			f.fetches(all[0], append(rows, row))
+			return true
+		}},
+	{name: "shards: a seq of another", of: "shards", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			all := f.parts("fetches")
+			rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
+			rows[len(rows)-1].Seq = max(rows[len(rows)-2].Seq+1, others[len(others)-1].Seq)
+			others[len(others)-1].Seq = rows[len(rows)-1].Seq
+			f.fetches(all[1], others)
+			f.fetches(all[0], rows)
+			return true
+		}},
 	{name: "shards: two exchanged", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
 		for _, table := range []string{"fetches", "bodies"} {
 			all := f.parts(table)
@@ -76,29 +81,37 @@ var forgeriesOfShards = []aForgery{
 		f.seal()
 		return true
 	}},
-	{name: "shards: another number", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		f.manifest.Shards = []int{0, -1, 1, 3, 1 << 30}[f.chance.IntN(5)]
-		f.touched["manifest"] = true
-		f.seal()
-		return true
-	}},
+	{name: "shards: another number", of: "shards", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			f.manifest.Shards = []int{0, -1, 1, 3, 1 << 30}[f.chance.IntN(5)]
+			f.touched["manifest"] = true
+			f.seal()
+			return true
+		}},
 }
 
 // largeForgeries are small and take much, if one believes them.
 var largeForgeries = []aForgery{
-	{name: "bodies: a gigabyte in a few kilobytes", of: "set", large: true, forge: func(f *forgedSet) bool { return f.bomb(2000, 512_000, true) }},
-	{name: "bodies: a gigabyte, in the order of the rows", of: "run", large: true, forge: func(f *forgedSet) bool { return f.bomb(2000, 512_000, false) }},
-	{name: "bodies: above the limit", large: true, refused: []string{"reproduce", "from-run"}, forge: func(f *forgedSet) bool { return f.bomb(20, 60<<20, false) }},
-	{name: "columns of large dictionaries", large: true, refused: []string{"verify", "reproduce"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
-			text := strings.Repeat("a", 60<<20)
-			for i := range rows[:1] {
-				row := &rows[i]
-				row.Input, row.FinalURL, row.Error, row.ContentType, row.Server, row.ETag, row.CacheControl, row.RetryAfter, row.LastModified = text, &text, &text, &text, &text, &text, &text, &text, &text
-			}
-			return rows
-		})
+	{name: "bodies: a gigabyte in a few kilobytes", of: "set", large: true, forge: func(f *forgedSet) bool {
+		return f.bomb(2000, 512_000, true)
 	}},
+	{name: "bodies: a gigabyte, in the order of the rows", of: "run", large: true, forge: func(f *forgedSet) bool {
+		return f.bomb(2000, 512_000, false)
+	}},
+	{name: "bodies: above the limit", large: true, refused: []string{"reproduce", "from-run"},
+		forge: func(f *forgedSet) bool { return f.bomb(20, 60<<20, false) }},
+	{name: "columns of large dictionaries", large: true, refused: []string{"verify", "reproduce"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+				text := strings.Repeat("a", 60<<20)
+				for i := range rows[:1] {
+					row := &rows[i]
+					row.Input, row.FinalURL, row.Error, row.ContentType, row.Server, row.ETag, row.CacheControl, row.RetryAfter,
+						row.LastModified = text, &text, &text, &text, &text, &text, &text, &text, &text
+				}
+				return rows
+			})
+		}},
 	{name: "fetches: a hundred thousand hops", large: true, forge: func(f *forgedSet) bool {
 		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
 			rows[0].Hops = slices.Repeat([]schema.Hop{{URL: "http://h.example/", Status: new(int32(302))}}, 1_000_000)
@@ -130,7 +143,8 @@ var largeForgeries = []aForgery{
 	{name: "examples: long texts", large: true, forge: func(f *forgedSet) bool {
 		return changed(f, "examples", func(c *rand.Rand, rows []schema.Example) []schema.Example {
 			for i := range 300 {
-				rows = append(rows, schema.Example{Metric: "error_class", Key: fmt.Sprint(i), Host: "h.example", Text: fmt.Sprint(i, strings.Repeat("a", 1<<20))})
+				rows = append(rows, schema.Example{Metric: "error_class", Key: fmt.Sprint(i), Host: "h.example",
+					Text: fmt.Sprint(i, strings.Repeat("a", 1<<20))})
 			}
 			return rows
 		})
@@ -153,12 +167,13 @@ var largeForgeries = []aForgery{
 			return rows
 		})
 	}},
-	{name: "a footer of endless rows", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		p := f.one("fetches")
-		f.put(p, boasting(f.content(p), p.Rows, 1<<36))
-		f.seal()
-		return true
-	}},
+	{name: "a footer of endless rows", refused: []string{"verify", "reproduce", "from-run"},
+		forge: func(f *forgedSet) bool {
+			p := f.one("fetches")
+			f.put(p, boasting(f.content(p), p.Rows, 1<<36))
+			f.seal()
+			return true
+		}},
 }
 
 // boasting makes a footer say another number of rows.
@@ -168,7 +183,8 @@ func boasting(content []byte, rows, other int64) []byte {
 	number := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
 	at := begin + bytes.LastIndex(content[begin:end], number(rows))
 	footer := slices.Concat(content[begin:at], number(other), content[at+len(number(rows)):end])
-	return slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+	return slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))),
+		[]byte("PAR1"))
 }
 
 // fetches writes other rows of fetches, and counts them.

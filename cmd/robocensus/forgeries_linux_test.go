@@ -39,13 +39,14 @@ var forgeries = []aForgery{
 		f.write(p.Path, f.content(other))
 		return p.Table != other.Table
 	}},
-	{name: "a byte of the manifest", refused: []string{"verify", "reproduce", "from-run", "report"}, forge: func(f *forgedSet) bool {
-		content, err := os.ReadFile(filepath.Join(f.dir, "_runs/r/manifest.json"))
-		must(f.T, err)
-		content[f.chance.IntN(len(content))] ^= 1 << f.chance.IntN(8)
-		f.write("_runs/r/manifest.json", content)
-		return true
-	}},
+	{name: "a byte of the manifest", refused: []string{"verify", "reproduce", "from-run", "report"},
+		forge: func(f *forgedSet) bool {
+			content, err := os.ReadFile(filepath.Join(f.dir, "_runs/r/manifest.json"))
+			must(f.T, err)
+			content[f.chance.IntN(len(content))] ^= 1 << f.chance.IntN(8)
+			f.write("_runs/r/manifest.json", content)
+			return true
+		}},
 	{name: "sealed: a byte of a part", forge: func(f *forgedSet) bool {
 		p := f.one()
 		content := f.content(p)
@@ -116,13 +117,14 @@ var forgeries = []aForgery{
 		f.seal()
 		return true
 	}},
-	{name: "sealed: a part named twice", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		f.touched["manifest"] = true
-		p := *f.one("fetches")
-		f.manifest.Parts = append(f.manifest.Parts, p)
-		f.seal()
-		return true
-	}},
+	{name: "sealed: a part named twice", refused: []string{"verify", "reproduce", "from-run"},
+		forge: func(f *forgedSet) bool {
+			f.touched["manifest"] = true
+			p := *f.one("fetches")
+			f.manifest.Parts = append(f.manifest.Parts, p)
+			f.seal()
+			return true
+		}},
 	{name: "fetches: a cell", forge: func(f *forgedSet) bool { return changed(f, "fetches", spoiled[schema.Fetch]) }},
 	{name: "fetches: ten cells", forge: func(f *forgedSet) bool {
 		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
@@ -137,65 +139,90 @@ var forgeries = []aForgery{
 	{name: "sitemaps: a cell", forge: func(f *forgedSet) bool { return changed(f, "sitemaps", spoiled[schema.Sitemap]) }},
 	{name: "lines: a cell", forge: func(f *forgedSet) bool { return changed(f, "lines", spoiled[schema.Line]) }},
 	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[schema.Signal]) }},
-	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[schema.Preference]) }},
-	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[schema.Template]) }},
-	{name: "labels: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "labels", spoiled[schema.Label]) }},
-	{name: "label_counts: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "label_counts", spoiled[schema.LabelCount]) }},
-	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "answers", spoiled[schema.Answer]) }},
-	{name: "answers: an unknown treatment", of: "identities", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
-			rows[c.IntN(len(rows))].Treatment = "odd\x1b[31m"
-			return rows
-		})
+	{name: "preferences: a cell", forge: func(f *forgedSet) bool {
+		return changed(f, "preferences", spoiled[schema.Preference])
 	}},
-	{name: "answers: more than there are identities", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
-			for range 40 {
-				rows = append(rows, rows[len(rows)-1])
-			}
-			return rows
-		})
+	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool {
+		return changed(f, "templates", spoiled[schema.Template])
 	}},
+	{name: "labels: a cell", of: "identities", forge: func(f *forgedSet) bool {
+		return changed(f, "labels", spoiled[schema.Label])
+	}},
+	{name: "label_counts: a cell", of: "identities", forge: func(f *forgedSet) bool {
+		return changed(f, "label_counts", spoiled[schema.LabelCount])
+	}},
+	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool {
+		return changed(f, "answers", spoiled[schema.Answer])
+	}},
+	{name: "answers: an unknown treatment", of: "identities", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
+				rows[c.IntN(len(rows))].Treatment = "odd\x1b[31m"
+				return rows
+			})
+		}},
+	{name: "answers: more than there are identities", of: "identities", refused: []string{"from-run"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
+				for range 40 {
+					rows = append(rows, rows[len(rows)-1])
+				}
+				return rows
+			})
+		}},
 	{name: "answers: of no host", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
 		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
 			rows[0].Seq = 0
 			return rows
 		})
 	}},
-	{name: "sitemap_files: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "sitemap_files", spoiled[schema.SitemapFile]) }},
-	{name: "sitemap_files: an unknown outcome", of: "sitemaps", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "sitemap_files", func(c *rand.Rand, rows []schema.SitemapFile) []schema.SitemapFile {
-			rows[c.IntN(len(rows))].Outcome = "odd\x1b[31m"
-			return rows
-		})
+	{name: "sitemap_files: a cell", of: "sitemaps", forge: func(f *forgedSet) bool {
+		return changed(f, "sitemap_files", spoiled[schema.SitemapFile])
 	}},
-	{name: "coverage: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "coverage", spoiled[schema.Coverage]) }},
-	{name: "urls: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "urls", spoiled[schema.ListedURL]) }},
+	{name: "sitemap_files: an unknown outcome", of: "sitemaps", refused: []string{"verify", "from-run"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "sitemap_files", func(c *rand.Rand, rows []schema.SitemapFile) []schema.SitemapFile {
+				rows[c.IntN(len(rows))].Outcome = "odd\x1b[31m"
+				return rows
+			})
+		}},
+	{name: "coverage: a cell", of: "sitemaps", forge: func(f *forgedSet) bool {
+		return changed(f, "coverage", spoiled[schema.Coverage])
+	}},
+	{name: "urls: a cell", of: "sitemaps", forge: func(f *forgedSet) bool {
+		return changed(f, "urls", spoiled[schema.ListedURL])
+	}},
 	{name: "urls: of no host", of: "sitemaps", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
 		return changed(f, "urls", func(c *rand.Rand, rows []schema.ListedURL) []schema.ListedURL {
 			rows[0].Seq = 0
 			return rows
 		})
 	}},
-	{name: "documents: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "documents", spoiled[schema.Document]) }},
+	{name: "documents: a cell", of: "identities", forge: func(f *forgedSet) bool {
+		return changed(f, "documents", spoiled[schema.Document])
+	}},
 	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[schema.Agent]) }},
 	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[schema.Policy]) }},
 	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[schema.Verdict]) }},
 	{name: "summary: a cell", forge: func(f *forgedSet) bool { return changed(f, "summary", spoiled[schema.Count]) }},
 	{name: "examples: a cell", forge: func(f *forgedSet) bool { return changed(f, "examples", spoiled[schema.Example]) }},
-	{name: "bodies: a cell", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool { return changed(f, "bodies", spoiled[schema.Body]) }},
-	{name: "fetches: an unknown kind of answer", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
-			rows[c.IntN(len(rows))].AnswersSince = []schema.Seen{{Since: time.Now(), Kind: "odd\x1b[31m"}}
-			return rows
-		})
+	{name: "bodies: a cell", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "bodies", spoiled[schema.Body])
 	}},
-	{name: "fetches: an unknown class of errors", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
-			rows[c.IntN(len(rows))].ErrorClass = new("odd\x1b[31m")
-			return rows
-		})
-	}},
+	{name: "fetches: an unknown kind of answer", refused: []string{"verify", "reproduce", "from-run"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+				rows[c.IntN(len(rows))].AnswersSince = []schema.Seen{{Since: time.Now(), Kind: "odd\x1b[31m"}}
+				return rows
+			})
+		}},
+	{name: "fetches: an unknown class of errors", refused: []string{"verify", "reproduce", "from-run"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+				rows[c.IntN(len(rows))].ErrorClass = new("odd\x1b[31m")
+				return rows
+			})
+		}},
 	{name: "fetches: out of order", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
 		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
 			rows[0], rows[len(rows)-1] = rows[len(rows)-1], rows[0]
@@ -208,13 +235,15 @@ var forgeries = []aForgery{
 			return rows
 		})
 	}},
-	{name: "summary: negative counters", refused: []string{"verify", "reproduce", "report"}, forge: func(f *forgedSet) bool {
-		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
-			rows[c.IntN(len(rows))].Count = -1 - c.Int64N(math.MaxInt64)
-			return rows
-		})
-	}},
-	{name: "summary: counters that add up to more than a number holds", refused: []string{"verify", "reproduce", "report"}, forge: func(f *forgedSet) bool {
+	{name: "summary: negative counters", refused: []string{"verify", "reproduce", "report"},
+		forge: func(f *forgedSet) bool {
+			return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
+				rows[c.IntN(len(rows))].Count = -1 - c.Int64N(math.MaxInt64)
+				return rows
+			})
+		}},
+	{name: "summary: counters that add up to more than a number holds", refused: []string{"verify", "reproduce",
+		"report"}, forge: func(f *forgedSet) bool {
 		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
 			for i := range rows {
 				if rows[i].Metric == "reason" {
@@ -295,7 +324,8 @@ func spoiled[R any](chance *rand.Rand, rows []R) []R {
 }
 
 var hostileTexts = []string{
-	"\x1b[31mred\x1b[0m", "\u202egnp.exe", "../../etc/passwd", "=cmd()", "\xff\xfe", "a\x00b", "", "https://", "h\r\nSet-Cookie: x", "<script>alert(1)</script>",
+	"\x1b[31mred\x1b[0m", "\u202egnp.exe", "../../etc/passwd", "=cmd()", "\xff\xfe", "a\x00b", "", "https://",
+	"h\r\nSet-Cookie: x", "<script>alert(1)</script>",
 	"[::1", "xn--a", strings.Repeat("a", 70_000), "-1", "\u0085\u2028",
 }
 

@@ -174,7 +174,8 @@ func TestNoCommandReadsOutsideOfTheFolder_NoRace(t *testing.T) {
 	dir := copied(t, good)
 	rewritten(t, filepath.Join(dir, "_runs/a/manifest.json"), func(map[string]any) {})
 	for _, args := range [][]string{
-		{"export", "--out", dir, "a", "fetches"}, {"diff", "--out", dir, "a", "b"}, {"diff", "--out", dir, "b", "a"}, {"report", "--out", dir, "a"},
+		{"export", "--out", dir, "a", "fetches"}, {"diff", "--out", dir, "a", "b"}, {"diff", "--out", dir, "b", "a"},
+		{"report", "--out", dir, "a"},
 		{"run", "--from-run", filepath.Join(dir, "_runs/a"), "--out", t.TempDir(), "--progress", "none"},
 	} {
 		if code, said := called(args...); code != cli.ExitOK {
@@ -197,26 +198,36 @@ func TestNoCommandWritesThroughALink_NoRace(t *testing.T) {
 		args  func(dir string) []string
 	}{
 		{"run", []string{
-			"views.sql", "fetches", "rules/run=c", "_runs", "_runs/c", "_runs/c/plan.json", "_runs/c/rejected.csv", "_runs/c/lock", "_runs/c/segments",
+			"views.sql", "fetches", "rules/run=c", "_runs", "_runs/c", "_runs/c/plan.json", "_runs/c/rejected.csv",
+			"_runs/c/lock", "_runs/c/segments",
 			"_runs/c/segments/0000000000.json", "_runs/c/segments/0000000000.summary.parquet", "_runs/c/manifest.json",
-			"lines/run=c/part-0000000000.parquet", "summary/run=c/part-0000000000.parquet", "_runs/c/expectations.csv", "_runs/c/expectations.json",
+			"lines/run=c/part-0000000000.parquet", "summary/run=c/part-0000000000.parquet", "_runs/c/expectations.csv",
+			"_runs/c/expectations.json",
 			// Names that temporary files might have.
 			"views.sql.tmp", "_runs/c/manifest.json.tmp", "lines/run=c/part-0000000000.parquet.tmp", "_runs/c/rejected.csv.tmp",
 		}, func(dir string) []string {
-			return []string{"run", "--warc", archive, "--out", dir, "--run", "c", "--expect", expect, "--agents", filepath.Join(filepath.Dir(good), "agents.yaml"), "--progress", "none"}
+			return []string{"run", "--warc", archive, "--out", dir, "--run", "c", "--expect", expect, "--agents",
+				filepath.Join(filepath.Dir(good), "agents.yaml"), "--progress", "none"}
 		}},
-		{"run --force-new", []string{"views.sql", "fetches/run=b", "_runs/b/plan.json", "_runs/b/segments", "_runs/b/manifest.json", "_runs/b/removing.json", "_runs/b/lock", "changes", "_runs/b/against"},
+		{"run --force-new", []string{"views.sql", "fetches/run=b", "_runs/b/plan.json", "_runs/b/segments",
+			"_runs/b/manifest.json", "_runs/b/removing.json", "_runs/b/lock", "changes", "_runs/b/against"},
 			func(dir string) []string {
 				return []string{"run", "--warc", archive, "--out", dir, "--run", "b", "--force-new", "--progress", "none"}
 			}},
-		{"run --resume", []string{"views.sql", "_runs/b/lock", "_runs/b/manifest.json", "fetches/run=b", "_runs/b"}, func(dir string) []string {
-			return []string{"run", "--warc", archive, "--out", dir, "--run", "b", "--resume", "--progress", "none"}
-		}},
+		{"run --resume", []string{"views.sql", "_runs/b/lock", "_runs/b/manifest.json", "fetches/run=b", "_runs/b"},
+			func(dir string) []string {
+				return []string{"run", "--warc", archive, "--out", dir, "--run", "b", "--resume", "--progress", "none"}
+			}},
 		{"diff", []string{
-			"views.sql", "changes", "changes/run=b", "changes/run=b/against=a", "changes/run=b/against=a/part-0000000000.parquet", "changes/run=b/against=a/lock",
-			"changes/run=b/against=a/expectations.csv", "changes/run=b/against=a/expectations.csv.tmp", "changes/run=b/against=a/part-0000000000.parquet.tmp", "_runs/b/against", "_runs/b/against/a.json", "_runs/b/against/a.json.tmp",
+			"views.sql", "changes", "changes/run=b", "changes/run=b/against=a",
+			"changes/run=b/against=a/part-0000000000.parquet", "changes/run=b/against=a/lock",
+			"changes/run=b/against=a/expectations.csv", "changes/run=b/against=a/expectations.csv.tmp",
+			"changes/run=b/against=a/part-0000000000.parquet.tmp", "_runs/b/against", "_runs/b/against/a.json",
+			"_runs/b/against/a.json.tmp",
 		}, func(dir string) []string { return []string{"diff", "--out", dir, "--expect", expect, "a", "b"} }},
-		{"prune", []string{"views.sql", "_runs", "_runs/a", "_runs/a/lock", "_runs/a/manifest.json", "_runs/a/plan.json", "_runs/a/segments", "fetches/run=a", "fetches", "changes", "changes/run=b", "changes/run=b/against=a", "_runs/b/against"},
+		{"prune", []string{"views.sql", "_runs", "_runs/a", "_runs/a/lock", "_runs/a/manifest.json", "_runs/a/plan.json",
+			"_runs/a/segments", "fetches/run=a", "fetches", "changes", "changes/run=b", "changes/run=b/against=a",
+			"_runs/b/against"},
 			func(dir string) []string { return []string{"prune", "--out", dir, "--keep", "1"} }},
 	} {
 		outside := copied(t, good)

@@ -45,7 +45,8 @@ func labelledSites(n, owners int) map[string]*labelledSite {
 			owner = random.IntN(min(owners, 300))
 		}
 		s := &labelledSite{labels: map[string]string{
-			"sector": []string{"news", "shop", "gov", "edu", ""}[random.IntN(5)], "country": fmt.Sprint("c", random.IntN(12)), "owner": fmt.Sprintf("o%05d", owner),
+			"sector": []string{"news", "shop", "gov", "edu", ""}[random.IntN(5)], "country": fmt.Sprint("c", random.IntN(12)),
+			"owner": fmt.Sprintf("o%05d", owner),
 		}}
 		add := func(agent, before, since int) {
 			s.shut[0][agent] = random.IntN(100) < before
@@ -168,7 +169,8 @@ func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bo
 	}
 	path, agents, out := filepath.Join(dir, "list.csv"), filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "out")
 	must(t, os.WriteFile(path, []byte(list.String()), 0o666))
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	var edition atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, sites[r.Host].file(int(edition.Load())))
@@ -178,7 +180,8 @@ func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bo
 	for n := range 2 {
 		edition.Store(int32(n))
 		run := "r" + strconv.Itoa(n)
-		how := []string{"--hosts", path, "--label", "*", "--agents", agents, "--out", out, "--run", run, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"), "--shards", strconv.Itoa(shards)}
+		how := []string{"--hosts", path, "--label", "*", "--agents", agents, "--out", out, "--run", run, "--schemes", "http",
+			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--shards", strconv.Itoa(shards)}
 		if planned {
 			call(t, 0, append([]string{"plan"}, how...)...)
 			how = []string{"--out", out, "--run", run}
@@ -195,13 +198,19 @@ func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bo
 	wantSeriesByLabel(t, out, dir, of)
 	wantDiffByLabel(t, out, of)
 
-	if text := call(t, 0, "show", "h0.example", "--out", out); sites["h0.example"].labels["sector"] != "" && !strings.Contains(text, "sector: "+sites["h0.example"].labels["sector"]+", country: "+sites["h0.example"].labels["country"]+", owner: ") {
+	if text := call(t, 0, "show", "h0.example", "--out", out); sites["h0.example"].labels["sector"] != "" &&
+		!strings.Contains(text, "sector: "+sites["h0.example"].labels["sector"]+", country: "+
+			sites["h0.example"].labels["country"]+", owner: ") {
 		t.Errorf("show: %s", text)
 	}
 	promises, news := filepath.Join(dir, "promises.yaml"), of["sector"]["news"]
-	must(t, os.WriteFile(promises, []byte("- {name: news, where: {sector: news}, agents: GPTBot, class: [allow_all, partial]}\n- {name: steady, where: {sector: [news]}, agents: GPTBot, no_change: policy_class}\n- {name: nobody, where: {sector: nothing}, reachable: true}\n"), 0o666))
+	must(t, os.WriteFile(promises, []byte("- {name: news, where: {sector: news}, agents: GPTBot, class: [allow_all, "+
+		"partial]}\n- {name: steady, where: {sector: [news]}, agents: GPTBot, no_change: policy_class}\n"+
+		"- {name: nobody, where: {sector: nothing}, reachable: true}\n"), 0o666))
 	text := call(t, 1, "diff", "--out", out, "r0", "r1", "--again", "--expect", promises)
-	for name, want := range map[string]string{"news": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ", words.Number(int64(news.shut[1][0]))), "steady": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ", words.Number(int64(news.gained[0]))), "nobody": "unchecked 0 0"} {
+	for name, want := range map[string]string{"news": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ",
+		words.Number(int64(news.shut[1][0]))), "steady": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ",
+		words.Number(int64(news.gained[0]))), "nobody": "unchecked 0 0"} {
 		if got := strings.Join(fieldsAfter(text, name), " "); got != want {
 			t.Errorf("the promise %s: %q, want %q\n%s", name, got, want, text)
 		}
@@ -233,16 +242,19 @@ func TestExpectationsFollowLabels(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
 		must(t, os.WriteFile(path, []byte(list), 0o666))
 		edition.Store(int32(n))
-		call(t, 0, "run", "--progress", "none", "--hosts", path, "--label", "*", "--out", out, "--run", "r"+strconv.Itoa(n), "--schemes", "http",
+		call(t, 0, "run", "--progress", "none", "--hosts", path, "--label", "*", "--out", out, "--run", "r"+strconv.Itoa(n),
+			"--schemes", "http",
 			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--allow-private")
 	}
 	promises := filepath.Join(dir, "promises.yaml")
-	must(t, os.WriteFile(promises, []byte("- {name: news, where: {sector: news}, agents: GPTBot, no_change: policy_class}\n"+
-		"- {name: shop, where: {sector: shop}, agents: GPTBot, no_change: policy_class}\n"+
-		"- {name: both, where: {sector: news, country: de}, agents: GPTBot, no_change: policy_class}\n"+
-		"- {name: there, where: {sector: news}, no_change: host_gone}\n"), 0o666))
+	must(t, os.WriteFile(promises,
+		[]byte("- {name: news, where: {sector: news}, agents: GPTBot, no_change: policy_class}\n"+
+			"- {name: shop, where: {sector: shop}, agents: GPTBot, no_change: policy_class}\n"+
+			"- {name: both, where: {sector: news, country: de}, agents: GPTBot, no_change: policy_class}\n"+
+			"- {name: there, where: {sector: news}, no_change: host_gone}\n"), 0o666))
 	text := call(t, 1, "diff", "--out", out, "r0", "r1", "--expect", promises)
-	for name, want := range map[string]string{"news": "BROKEN 3 3", "shop": "BROKEN 1 1", "both": "BROKEN 1 1", "there": "unchecked 4 0"} {
+	for name, want := range map[string]string{"news": "BROKEN 3 3", "shop": "BROKEN 1 1", "both": "BROKEN 1 1",
+		"there": "unchecked 4 0"} {
 		if got := strings.Join(fieldsAfter(text, name), " "); got != want {
 			t.Errorf("the promise %s: %q, want %q\n%s", name, got, want, text)
 		}
@@ -271,7 +283,8 @@ func wantSeriesByLabel(t *testing.T, out, dir string, of map[string]map[string]*
 		}
 		for _, names := range lists {
 			for _, how := range [][]string{nil, {"--panel"}, {"--clustered"}} {
-				args := slices.Concat([]string{"series", "--out", out, "--csv", filepath.Join(dir, "points.csv"), "--stratum", "all"}, how)
+				args := slices.Concat([]string{"series", "--out", out, "--csv", filepath.Join(dir, "points.csv"), "--stratum",
+					"all"}, how)
 				for _, value := range names {
 					args = append(args, "--stratum", label+"="+value)
 				}
@@ -282,7 +295,8 @@ func wantSeriesByLabel(t *testing.T, out, dir string, of map[string]map[string]*
 	}
 	news := of["sector"]["news"]
 	text := call(t, 0, "series", "--out", out, "--agent", "GPTBot", "--panel", "--stratum", "sector=news")
-	if difference := fmt.Sprintf("%+.1f", 100*float64(news.shut[1][0]-news.shut[0][0])/float64(news.hosts)); !strings.Contains(text, difference) || !strings.Contains(text, "paired:") {
+	if difference := fmt.Sprintf("%+.1f", 100*float64(news.shut[1][0]-news.shut[0][0])/float64(
+		news.hosts)); !strings.Contains(text, difference) || !strings.Contains(text, "paired:") {
 		t.Errorf("the panel of news differs by %s:\n%s", difference, text)
 	}
 }
@@ -301,7 +315,8 @@ func wantPointsByLabel(t *testing.T, path string, how []string, values int, of m
 		}
 		seen++
 		c := of[label][value]
-		if got, want := row[10]+" "+row[11], fmt.Sprint(c.shut[strings.Index("01", row[7][1:])][agent], c.hosts); got != want {
+		if got, want := row[10]+" "+row[11], fmt.Sprint(c.shut[strings.Index("01", row[7][1:])][agent],
+			c.hosts); got != want {
 			t.Errorf("series %v says of %s and %s in %s of %s %s, want %s", how, row[2], row[3], row[7], row[1], got, want)
 		}
 	}
@@ -358,14 +373,18 @@ func wantDiffByLabel(t *testing.T, out string, of map[string]map[string]*labelSu
 		Compared int64
 		Labels   []groupTold
 	}
-	must(t, json.NewDecoder(strings.NewReader(call(t, 0, "diff", "--out", out, "r0", "r1", "--format", "json"))).Decode(&told))
+	must(t, json.NewDecoder(strings.NewReader(call(t, 0, "diff", "--out", out, "r0", "r1", "--format", "json"))).Decode(
+		&told))
 	sorted := cmpopts.SortSlices(func(a, b groupTold) bool {
 		return a.Label+" "+a.Value+" "+a.Agent < b.Label+" "+b.Value+" "+b.Agent
 	})
-	if diff := gocmp.Diff(want, told.Labels, sorted, cmpopts.EquateApprox(0, 1e-9)); diff != "" || told.Compared == 0 || len(want) < 2 {
+	if diff := gocmp.Diff(want, told.Labels, sorted, cmpopts.EquateApprox(0, 1e-9)); diff != "" || told.Compared == 0 ||
+		len(want) < 2 {
 		t.Errorf("diff --format json, of %d hosts (-want +got)\n%s", told.Compared, diff)
 	}
-	slices.SortFunc(want, func(a, b groupTold) int { return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(b.Least, a.Least)) })
+	slices.SortFunc(want, func(a, b groupTold) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(b.Least, a.Least))
+	})
 	for i, g := range want {
 		first := slices.IndexFunc(want, func(other groupTold) bool { return other.Label == g.Label })
 		if i == first+3 {
@@ -379,7 +398,8 @@ func wantDiffByLabel(t *testing.T, out string, of map[string]map[string]*labelSu
 		if i >= first+3 {
 			continue
 		}
-		sentence := fmt.Sprintf("%s %s: %s of %s hosts shut %s out since, of the others %s of %s", g.Label, g.Value, words.Number(int64(g.Here.ShutOut)), words.Number(int64(g.Here.Hosts)), g.Agent,
+		sentence := fmt.Sprintf("%s %s: %s of %s hosts shut %s out since, of the others %s of %s", g.Label, g.Value,
+			words.Number(int64(g.Here.ShutOut)), words.Number(int64(g.Here.Hosts)), g.Agent,
 			words.Number(int64(g.Others.ShutOut)), words.Number(int64(g.Others.Hosts)))
 		if !strings.Contains(text, sentence) {
 			t.Errorf("diff does not say %q:\n%s", sentence, text)

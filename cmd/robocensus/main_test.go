@@ -63,7 +63,9 @@ func scripts(t *testing.T, wanted func(name string) bool) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	must(t, err)
-	files = slices.DeleteFunc(files, func(file string) bool { return !wanted(strings.TrimSuffix(filepath.Base(file), ".txtar")) })
+	files = slices.DeleteFunc(files, func(file string) bool {
+		return !wanted(strings.TrimSuffix(filepath.Base(file), ".txtar"))
+	})
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Setup: func(e *testscript.Env) error {

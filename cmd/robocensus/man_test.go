@@ -27,7 +27,8 @@ func TestManPages(t *testing.T) {
 			c.Long += "\n\n" + details
 		}
 	}
-	must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "ROBOCENSUS", Section: "1", Source: "robocensus", Manual: "robocensus"}, folder))
+	must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "ROBOCENSUS", Section: "1", Source: "robocensus",
+		Manual: "robocensus"}, folder))
 	for _, name := range names(root) {
 		page := "robocensus-" + name + ".1"
 		if name == "help" {

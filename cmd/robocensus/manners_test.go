@@ -64,8 +64,10 @@ func TestPoliteness(t *testing.T) {
 	}
 	var stdout, stderr strings.Builder
 	code := mainCode([]string{
-		"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--run", "r", "--schemes", "http", "--progress", "none",
-		"--resolver", resolver, "--allow-private", "--concurrency", "100", "--per-address", "6", "--per-domain", "3", "--tables", "fetches",
+		"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--run", "r", "--schemes", "http", "--progress",
+		"none",
+		"--resolver", resolver, "--allow-private", "--concurrency", "100", "--per-address", "6", "--per-domain", "3",
+		"--tables", "fetches",
 	}, nil, &stdout, &stderr)
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr.String())

@@ -50,9 +50,13 @@ func TestAnOutageTurnsNoIdentityAway(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][2]func(n *network){
 		"packets are dropped": {(*network).cut, (*network).mend},
-		"the link is down":    {func(n *network) { n.ip("-n", n.far, "link", "set", "line", "down") }, func(n *network) { n.ip("-n", n.far, "link", "set", "line", "up") }},
-		"no default route":    {func(n *network) { n.ip("-n", n.near, "route", "del", "default") }, func(n *network) { n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1") }},
-		"the resolver hangs":  {func(n *network) { n.noNames.Store(true) }, func(n *network) { n.noNames.Store(false) }},
+		"the link is down": {func(n *network) { n.ip("-n", n.far, "link", "set", "line", "down") }, func(n *network) {
+			n.ip("-n", n.far, "link", "set", "line", "up")
+		}},
+		"no default route": {func(n *network) { n.ip("-n", n.near, "route", "del", "default") }, func(n *network) {
+			n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1")
+		}},
+		"the resolver hangs": {func(n *network) { n.noNames.Store(true) }, func(n *network) { n.noNames.Store(false) }},
 	} {
 		if testing.Short() && name != "packets are dropped" {
 			continue

@@ -102,7 +102,10 @@ func (n *network) enlarge(conn *net.UDPConn) {
 		n.t.Fatal(err)
 	}
 	var failed error
-	if err := raw.Control(func(fd uintptr) { failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 8<<20) }); err != nil || failed != nil {
+	if err := raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE,
+			8<<20)
+	}); err != nil || failed != nil {
 		n.t.Fatal(err, failed)
 	}
 }
@@ -207,8 +210,10 @@ func (n *network) census(dir string, hosts []string, more ...string) *exec.Cmd {
 	if err := os.WriteFile(list, []byte(strings.Join(hosts, "\n")+"\n"), 0o666); err != nil {
 		n.t.Fatal(err)
 	}
-	return n.command(append([]string{"run", "--hosts", list, "--out", filepath.Join(dir, "out"), "--run", "r", "--schemes", "http", "--allow-private",
-		"--resolver", "10.255.0.1", "--tables", "fetches", "--timeout", "12s", "--retries", "1", "--progress", "log"}, more...)...)
+	return n.command(append([]string{"run", "--hosts", list, "--out", filepath.Join(dir, "out"), "--run", "r",
+		"--schemes", "http", "--allow-private",
+		"--resolver", "10.255.0.1", "--tables", "fetches", "--timeout", "12s", "--retries", "1", "--progress", "log"},
+		more...)...)
 }
 
 // ends runs a command that must exit with the code, and returns its output.
@@ -276,7 +281,8 @@ func (n *network) expectAll(dir string, hosts, extra int, said string) {
 		again += max(asked-1, 0)
 	}
 	if len(rows) != hosts || failed > 0 || never > 0 || again > extra {
-		n.t.Errorf("%d rows of %d hosts, %d with a failure, %d never asked; %d requests too many; said:\n%s", len(rows), hosts, failed, never, again, said)
+		n.t.Errorf("%d rows of %d hosts, %d with a failure, %d never asked; %d requests too many; said:\n%s", len(rows),
+			hosts, failed, never, again, said)
 	}
 	n.t.Logf("%d rows, %d requests, %d more than hosts", len(rows), n.requests.Load(), again)
 }
@@ -307,8 +313,12 @@ func TestTheNetworkIsTakenAwayAndGivenBack(t *testing.T) {
 func TestTheNetworkIsTakenAwayAndGivenBack_NoRace(t *testing.T) {
 	t.Parallel()
 	takenAndGivenBack(t,
-		fault{"the link is down", func(n *network) { n.ip("-n", n.far, "link", "set", "line", "down") }, func(n *network) { n.ip("-n", n.far, "link", "set", "line", "up") }},
-		fault{"no default route", func(n *network) { n.ip("-n", n.near, "route", "del", "default") }, func(n *network) { n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1") }},
+		fault{"the link is down", func(n *network) { n.ip("-n", n.far, "link", "set", "line", "down") }, func(n *network) {
+			n.ip("-n", n.far, "link", "set", "line", "up")
+		}},
+		fault{"no default route", func(n *network) { n.ip("-n", n.near, "route", "del", "default") }, func(n *network) {
+			n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1")
+		}},
 		fault{"the resolver hangs", func(n *network) { n.noNames.Store(true) }, func(n *network) { n.noNames.Store(false) }})
 }
 
@@ -344,7 +354,8 @@ func TestTheNetworkIsLeftOff_NoRace(t *testing.T) {
 				flags = append(flags, "--state", filepath.Join(dir, "state"))
 			}
 			said := n.ends(n.census(dir, named("h%d.test", hosts), append(flags, "--outage-patience", "3s")...), 75)
-			if !strings.Contains(said, "this machine is cut off from the network: for 3s (--outage-patience) nothing was reachable") {
+			if !strings.Contains(said,
+				"this machine is cut off from the network: for 3s (--outage-patience) nothing was reachable") {
 				t.Errorf("said:\n%s", said)
 			}
 			n.mend()
@@ -373,8 +384,10 @@ func TestWeeksWithoutANetwork_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	week := func(name string) *exec.Cmd {
-		c := exec.Command("ip", "netns", "exec", n.near, "sh", "../../configs/schedule/weekly.sh", filepath.Join(dir, "weekly"), list,
-			"--schemes", "http", "--allow-private", "--resolver", "10.255.0.1", "--timeout", "9s", "--outage-patience", "2s", "--progress", "none")
+		c := exec.Command("ip", "netns", "exec", n.near, "sh", "../../configs/schedule/weekly.sh",
+			filepath.Join(dir, "weekly"), list,
+			"--schemes", "http", "--allow-private", "--resolver", "10.255.0.1", "--timeout", "9s", "--outage-patience", "2s",
+			"--progress", "none")
 		c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1", "PATH="+bin+":"+os.Getenv("PATH"), "WEEK="+name)
 		return c
 	}
@@ -395,7 +408,8 @@ func TestWeeksWithoutANetwork_NoRace(t *testing.T) {
 	if left := done(); len(left) != 2 {
 		t.Errorf("with a network there are %q", left)
 	}
-	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, "weekly/tables/fetches/run=2020-W47/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](
+		filepath.Join(dir, "weekly/tables/fetches/run=2020-W47/part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,10 +430,13 @@ func TestNoNetwork(t *testing.T) {
 	dir := t.TempDir()
 	began := time.Now()
 	said := n.ends(n.census(dir, named("h%d.test", 20), "--timeout", "3s", "--outage-patience", "2s"), 69)
-	if took := time.Since(began); took > 20*time.Second || !strings.Contains(said, "no host could be reached: for 2s no host answered") || !strings.Contains(said, "--accept-unreachable") {
+	if took := time.Since(began); took > 20*time.Second ||
+		!strings.Contains(said, "no host could be reached: for 2s no host answered") ||
+		!strings.Contains(said, "--accept-unreachable") {
 		t.Errorf("after %v it said:\n%s", took, said)
 	}
-	said = n.ends(n.command("check", "http://h1.test/", "--agent", "GPTBot", "--resolver", "10.255.0.1", "--timeout", "2s"), 69)
+	said = n.ends(n.command("check", "http://h1.test/", "--agent", "GPTBot", "--resolver", "10.255.0.1", "--timeout",
+		"2s"), 69)
 	if !strings.Contains(said, "no host could be reached") {
 		t.Errorf("check said:\n%s", said)
 	}
@@ -437,7 +454,8 @@ func TestDeadHostsAmongLiveOnes_NoRace(t *testing.T) {
 		mixed = append(mixed, live[i], dead[i])
 	}
 	for name, list := range map[string][]string{
-		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...), dead...), "mixed": mixed,
+		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...),
+			dead...), "mixed": mixed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

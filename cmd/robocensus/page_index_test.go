@@ -51,7 +51,8 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 			}
 			must(t, os.WriteFile(filepath.Join(in(run), fmt.Sprintf("h%d.example", i)), []byte(text), 0o666))
 		}
-		return []string{"run", "--run", run, "--bodies", in(run), "--agents", in("agents.yaml"), "--urls", in("urls.txt"), "--keep-bodies", "--keep-comments", "--progress", "none"}
+		return []string{"run", "--run", run, "--bodies", in(run), "--agents", in("agents.yaml"), "--urls", in("urls.txt"),
+			"--keep-bodies", "--keep-comments", "--progress", "none"}
 	}
 	call(t, 0, append(of("q", 9), "--out", in("out"), "--as-of", "2014")...)
 	run := of("r", 4200) // two segments in each of two shards
@@ -62,7 +63,8 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/":
-			w.Header()["X-Robots-Tag"] = []string{strings.Repeat("\xff", 80) + ": noai, " + strings.Repeat("\U0010ffff", 40), strings.Repeat("a", 3000)}
+			w.Header()["X-Robots-Tag"] = []string{strings.Repeat("\xff", 80) + ": noai, " + strings.Repeat("\U0010ffff", 40),
+				strings.Repeat("a", 3000)}
 		case r.UserAgent() == "x" && r.URL.RawQuery == "":
 			http.Redirect(w, r, "/robots.txt?"+strings.Repeat("~", 100), http.StatusFound)
 		case r.UserAgent() == "x":
@@ -73,10 +75,13 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 	}))
 	defer server.Close()
 	must(t, os.WriteFile(in("also.yaml"), []byte("- {name: x, user_agent: x}\n- {name: control}\n"), 0o666))
-	call(t, 0, "run", "a.example", "b.example", strings.Repeat("c.", 60)+"example", "--out", in("asked"), "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--also-as", in("also.yaml"), "--front-page", "--documents=license.xml", "--sitemaps", "1", "--keep-urls", "--label", "tld", "--progress", "none")
+	call(t, 0, "run", "a.example", "b.example", strings.Repeat("c.", 60)+"example", "--out", in("asked"), "--schemes",
+		"http", "--connect-to", server.Listener.Addr().String(), "--also-as", in("also.yaml"), "--front-page",
+		"--documents=license.xml", "--sitemaps", "1", "--keep-urls", "--label", "tld", "--progress", "none")
 	call(t, 0, "diff", "--out", in("out"), "q", "r")
 	call(t, 0, "series", "--out", in("out"), "--parquet", in("series.parquet"))
-	call(t, 0, "publish", "--out", in("out"), "q", "r", "--to", in("set"), "--creator", "A", "--licence", "CC0-1.0", "--hash-hosts", "--without", "bodies.body")
+	call(t, 0, "publish", "--out", in("out"), "q", "r", "--to", in("set"), "--creator", "A", "--licence", "CC0-1.0",
+		"--hash-hosts", "--without", "bodies.body")
 	tables := map[string]bool{}
 	for _, folder := range []string{"out", "asked", "joined", "set"} {
 		for _, table := range append(slices.Clone(schema.TableNames), "changes") {
@@ -126,7 +131,9 @@ func wantBounds(t *testing.T, name string) {
 			var wrong error
 			switch r := column.(type) {
 			case *file.BooleanColumnChunkReader:
-				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (bool, bool) { return b[0] != 0, len(b) == 1 }, func(a, b bool) int {
+				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (bool, bool) {
+					return b[0] != 0, len(b) == 1
+				}, func(a, b bool) int {
 					switch {
 					case a == b:
 						return 0
@@ -136,16 +143,22 @@ func wantBounds(t *testing.T, name string) {
 					return -1
 				})
 			case *file.Int32ColumnChunkReader:
-				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (int32, bool) { return int32(binary.LittleEndian.Uint32(b)), len(b) == 4 }, cmp.Compare)
+				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (int32, bool) {
+					return int32(binary.LittleEndian.Uint32(b)), len(b) == 4
+				}, cmp.Compare)
 			case *file.Int64ColumnChunkReader:
-				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (int64, bool) { return int64(binary.LittleEndian.Uint64(b)), len(b) == 8 }, cmp.Compare)
+				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (int64, bool) {
+					return int64(binary.LittleEndian.Uint64(b)), len(b) == 8
+				}, cmp.Compare)
 			case *file.Float64ColumnChunkReader:
 				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (float64, bool) {
 					return math.Float64frombits(binary.LittleEndian.Uint64(b)), len(b) == 8
 				}, cmp.Compare)
 			case *file.ByteArrayColumnChunkReader:
 				text := column.Descriptor().LogicalType().String() == "String"
-				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (parquet.ByteArray, bool) { return b, !text || utf8.Valid(b) }, func(a, b parquet.ByteArray) int { return bytes.Compare(a, b) })
+				wrong = wrongBounds(chunk, index, sizes, r.ReadBatch, func(b []byte) (parquet.ByteArray, bool) {
+					return b, !text || utf8.Valid(b)
+				}, func(a, b parquet.ByteArray) int { return bytes.Compare(a, b) })
 			default:
 				t.Fatalf("%s: a column of %T", name, r)
 			}
@@ -176,7 +189,8 @@ func wrongBounds[T any](chunk *metadata.ColumnChunkMetaData, index metadata.Colu
 		}
 		return nil
 	}
-	if index != nil && (len(index.GetNullPages()) != len(sizes) || len(index.GetMinValues()) != len(sizes) || len(index.GetMaxValues()) != len(sizes)) {
+	if index != nil && (len(index.GetNullPages()) != len(sizes) || len(index.GetMinValues()) != len(sizes) ||
+		len(index.GetMaxValues()) != len(sizes)) {
 		return fmt.Errorf("an index of %d pages, where there are %d", len(index.GetNullPages()), len(sizes))
 	}
 	var all []T
@@ -202,7 +216,8 @@ func wrongBounds[T any](chunk *metadata.ColumnChunkMetaData, index metadata.Colu
 		if index == nil {
 			continue
 		}
-		if index.GetNullPages()[p] != (filled == 0) || index.IsSetNullCounts() && index.GetNullCounts()[p] != int64(size-filled) {
+		if index.GetNullPages()[p] != (filled == 0) || index.IsSetNullCounts() && index.GetNullCounts()[p] != int64(
+			size-filled) {
 			return fmt.Errorf("page %d has %d cells, %d of them null; the index says otherwise", p, size, size-filled)
 		}
 		if filled == 0 {

@@ -53,7 +53,8 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable_NoRace(t *testing.T) {
 	for i := range hosts - 1 {
 		fmt.Fprintf(&list, "h%d.test\n", i)
 	}
-	for path, refusal := range map[string]string{"-": "standard input cannot be read again", "/dev/stdin": "/dev/stdin is not a regular file and cannot be read again"} {
+	for path, refusal := range map[string]string{"-": "standard input cannot be read again",
+		"/dev/stdin": "/dev/stdin is not a regular file and cannot be read again"} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			server, addr := stopWeb(t)
@@ -72,8 +73,10 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable_NoRace(t *testing.T) {
 				t.Errorf("exit code %d, want 130", code)
 			}
 			want := "robocensus: interrupted: 0 of "
-			if last := said.String()[strings.LastIndex(strings.TrimSpace(said.String()), "\n")+1:]; !strings.HasPrefix(last, want) ||
-				!strings.Contains(last, "the rest is lost, because the input cannot be read again") || strings.Contains(last, "resume") {
+			if last := said.String()[strings.LastIndex(strings.TrimSpace(said.String()), "\n")+1:]; !strings.HasPrefix(last,
+				want) ||
+				!strings.Contains(last, "the rest is lost, because the input cannot be read again") ||
+				strings.Contains(last, "resume") {
 				t.Errorf("it says %q", last)
 			}
 			c = command(append(args, "--resume")...)

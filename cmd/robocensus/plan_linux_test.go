@@ -32,7 +32,8 @@ func TestAShardReadsItsOwnFiles(t *testing.T) {
 	must(t, os.Symlink("/proc/self/mem", filepath.Join(bodies, "unreadable.example"))) // its first byte is no memory: EIO
 	for run, from := range map[string]string{"folder": bodies, "tar": archive.Name()} {
 		said := call(t, 0, "plan", "--bodies", from, "--shards", "4", "--out", out, "--run", run, "--tables", "fetches")
-		want := fmt.Sprintf("If %s, %d bytes, is compressed or at a URL, each reads all of it: 4 times in all.", from, info.Size())
+		want := fmt.Sprintf("If %s, %d bytes, is compressed or at a URL, each reads all of it: 4 times in all.", from,
+			info.Size())
 		if strings.Contains(strings.ReplaceAll(said, ",", ""), strings.ReplaceAll(want, ",", "")) != (run == "tar") {
 			t.Errorf("%s: plan says\n%s", run, said)
 		}

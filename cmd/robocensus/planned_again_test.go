@@ -53,11 +53,13 @@ func askedForAll(t *testing.T) (dir, inputs string) {
 			}
 			fmt.Fprintf(w, "User-agent: *\nDisallow: /x\nContent-Signal: ai-train=no\nSitemap: http://%s/s.xml\n", r.Host)
 		case "/s.xml":
-			fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/x/1</loc></url></urlset>`, r.Host)
+			fmt.Fprintf(w,
+				`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/x/1</loc></url></urlset>`, r.Host)
 		case "/news":
 			io.WriteString(w, "<!doctype html><p>News")
 		case "/license.xml":
-			io.WriteString(w, `<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>`)
+			io.WriteString(w,
+				`<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>`)
 		case "/llms.txt":
 			io.WriteString(w, "# Site\n")
 		default:
@@ -67,12 +69,17 @@ func askedForAll(t *testing.T) (dir, inputs string) {
 	t.Cleanup(server.Close)
 	dir = t.TempDir()
 	inputs = t.TempDir()
-	list, ids, agents := filepath.Join(inputs, "list.csv"), filepath.Join(inputs, "ids.yaml"), filepath.Join(inputs, "agents.yaml")
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	list, ids, agents := filepath.Join(inputs, "list.csv"), filepath.Join(inputs, "ids.yaml"),
+		filepath.Join(inputs, "agents.yaml")
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	must(t, os.WriteFile(list, []byte("host,sector\na.example,news\nb.example,tv\nc.example,\n"), 0o666))
 	must(t, os.WriteFile(ids, []byte("- {name: control}\n- {name: gpt, user_agent: GPTBot/1.2, agent: GPTBot}\n"), 0o666))
-	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "sector", "--label", "cdn", "--agents", agents, "--warc-out", filepath.Join(inputs, "evidence.warc.gz"), "--schemes", "http", "--connect-to", server.Listener.Addr().String(),
-		"--also-as", ids, "--pages", "--page", "/news", "--documents", "--sitemaps", "2", "--sitemap-sample", "50", "--keep-urls", "--front-page", "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "sector", "--label", "cdn", "--agents",
+		agents, "--warc-out", filepath.Join(inputs, "evidence.warc.gz"), "--schemes", "http", "--connect-to",
+		server.Listener.Addr().String(),
+		"--also-as", ids, "--pages", "--page", "/news", "--documents", "--sitemaps", "2", "--sitemap-sample", "50",
+		"--keep-urls", "--front-page", "--keep-bodies", "--progress", "none")
 	return dir, inputs
 }
 
@@ -81,15 +88,19 @@ func TestAllThatIsAskedIsJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, inputs := askedForAll(t)
 	agents := filepath.Join(inputs, "agents.yaml")
-	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--agents", agents, "--keep-bodies", "--progress", "none")
-	call(t, 0, "plan", "--out", dir, "--run", "planned", "--from-run", "r", "--agents", agents, "--keep-bodies", "--shards", "2")
+	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--agents", agents, "--keep-bodies",
+		"--progress", "none")
+	call(t, 0, "plan", "--out", dir, "--run", "planned", "--from-run", "r", "--agents", agents, "--keep-bodies",
+		"--shards", "2")
 	for _, shard := range []string{"0", "1"} {
 		call(t, 0, "run", "--out", dir, "--run", "planned", "--shard", shard, "--progress", "none")
 	}
-	if one, both := tableRows(t, dir, "again"), tableRows(t, dir, "planned"); !maps.Equal(one, both) || one["answers"] != 12 || one["labels"] != 5 || one["urls"] != 3 {
+	if one, both := tableRows(t, dir, "again"), tableRows(t, dir, "planned"); !maps.Equal(one, both) ||
+		one["answers"] != 12 || one["labels"] != 5 || one["urls"] != 3 {
 		t.Errorf("one process has the rows %v, shards have %v", one, both)
 	}
-	warc := []string{"run", "--out", dir, "--warc", filepath.Join(inputs, "evidence.warc.gz"), "--agents", agents, "--documents", "--sitemaps", "2", "--sitemap-sample", "50", "--label", "cdn", "--keep-bodies", "--progress", "none"}
+	warc := []string{"run", "--out", dir, "--warc", filepath.Join(inputs, "evidence.warc.gz"), "--agents", agents,
+		"--documents", "--sitemaps", "2", "--sitemap-sample", "50", "--label", "cdn", "--keep-bodies", "--progress", "none"}
 	call(t, 0, append(warc, "--run", "archive", "--keep-urls")...)
 	call(t, 0, append(warc, "--run", "unlisted")...)
 	reproducedInPart(t, dir)
@@ -99,7 +110,9 @@ func TestAllThatIsAskedIsJudgedAgain_NoRace(t *testing.T) {
 // it is judged again.
 func TestValuesThatCountApartStay_NoRace(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "User-agent: *\nDisallow: /x\n") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "User-agent: *\nDisallow: /x\n")
+	}))
 	defer server.Close()
 	dir, list := t.TempDir(), filepath.Join(t.TempDir(), "list.csv")
 	text := "host,owner\nh1.example,z1\nh2.example,z2\nh3.example,a1\nh4.example,a2\n"
@@ -107,7 +120,8 @@ func TestValuesThatCountApartStay_NoRace(t *testing.T) {
 		text += fmt.Sprintf("x%d.example,b%d\n", i, i)
 	}
 	must(t, os.WriteFile(list, []byte(text), 0o666))
-	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "owner", "--limit", "4", "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--out", dir, "--run", "r", "--hosts", list, "--label", "owner", "--limit", "4", "--schemes",
+		"http", "--connect-to", server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
 	call(t, 0, "run", "--out", dir, "--run", "again", "--from-run", "r", "--keep-bodies", "--progress", "none")
 	want, got := labelsOf(t, dir, "r"), labelsOf(t, dir, "again")
 	if !strings.Contains(strings.Join(want, "\n"), "targetsownerother") || !slices.Equal(got, want) {
@@ -122,7 +136,8 @@ func TestPlanChecksListsOfStoredAnswers_NoRace(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /x\n"), 0o666))
 	list := filepath.Join(inputs, "list.csv")
 	must(t, os.WriteFile(list, []byte("host,sector,mood\na.example,news,good\n"), 0o666))
-	call(t, 0, "run", "--out", dir, "--run", "r", "--bodies", bodies, "--labels", list, "--label", "sector", "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--out", dir, "--run", "r", "--bodies", bodies, "--labels", list, "--label", "sector",
+		"--keep-bodies", "--progress", "none")
 	for flags, want := range map[string]string{
 		"--from-run r --label sector --label mood --labels " + list: `has the label "sector", which the earlier run has too`,
 		"--from-run r --label nosuch":                               `has no label "nosuch"`,

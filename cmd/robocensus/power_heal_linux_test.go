@@ -53,7 +53,8 @@ var remedies = []string{
 // saysHow reports whether verify says of each problem what removes it.
 func saysHow(said string) bool {
 	for line := range strings.Lines(said) {
-		isProblem := strings.Contains(line, ": ") && !strings.HasPrefix(line, "run ") && !strings.HasPrefix(line, "note: ") && !strings.HasPrefix(line, "not read: ")
+		isProblem := strings.Contains(line, ": ") && !strings.HasPrefix(line, "run ") &&
+			!strings.HasPrefix(line, "note: ") && !strings.HasPrefix(line, "not read: ")
 		if isProblem && !slices.ContainsFunc(remedies, func(way string) bool { return strings.Contains(line, way) }) {
 			return false
 		}
@@ -94,7 +95,8 @@ var differs = regexp.MustCompile(`TIMESTAMPTZ '[^']*'|-[a-z2-7]{8}\.`)
 func (o *outage) comparable(files map[string]string) map[string]string {
 	out := make(map[string]string)
 	for name, text := range files {
-		if base := path.Base(name); base == "lock" || strings.HasSuffix(base, ".json.tmp") || strings.HasSuffix(base, ".sql.tmp") {
+		if base := path.Base(name); base == "lock" || strings.HasSuffix(base, ".json.tmp") ||
+			strings.HasSuffix(base, ".sql.tmp") {
 			continue // of a process that died: nobody holds the lock, and the others are small
 		}
 		switch {

@@ -35,7 +35,8 @@ type work struct {
 }
 
 func bodiesRun(run string, more ...string) string {
-	return strings.Join(append([]string{"run --bodies INPUT/bodies --tables", fewTables, "--out DISK/out --progress none --resume --run", run}, more...), " ")
+	return strings.Join(append([]string{"run --bodies INPUT/bodies --tables", fewTables,
+		"--out DISK/out --progress none --resume --run", run}, more...), " ")
 }
 
 const (
@@ -43,9 +44,10 @@ const (
 	runA      = "run --bodies INPUT/earlier --keep-bodies --out DISK/out --progress none --as-of 2024-05 --run a"
 	runB      = "run --bodies INPUT/bodies --keep-bodies --out DISK/out --progress none --as-of 2024-06 --run b"
 	archives  = "run --warc INPUT/*.warc --tables " + fewTables + " --out DISK/out --progress none --resume --run r"
-	asking    = "run --hosts INPUT/hosts.txt --schemes http --connect-to ADDR --tables " + fewTables + " --out DISK/out --progress none --resume --run r"
-	setOf     = "publish --out DISK/out a b --creator A --licence CC0-1.0 --to DISK/set"
-	follow    = "series --out DISK/out --csv DISK/series.csv --parquet DISK/series.parquet --html DISK/series.html"
+	asking    = "run --hosts INPUT/hosts.txt --schemes http --connect-to ADDR --tables " + fewTables +
+		" --out DISK/out --progress none --resume --run r"
+	setOf  = "publish --out DISK/out a b --creator A --licence CC0-1.0 --to DISK/set"
+	follow = "series --out DISK/out --csv DISK/series.csv --parquet DISK/series.parquet --html DISK/series.html"
 )
 
 func works() []work {
@@ -54,23 +56,32 @@ func works() []work {
 	series := []string{"DISK/series.csv", "DISK/series.parquet", "DISK/series.html"}
 	return []work{
 		{name: "run", command: bodiesRun("r"), runs: []string{"r"}},
-		{name: "run in a new folder of folders", command: strings.ReplaceAll(bodiesRun("r"), "DISK/out", "DISK/out/of/many"), runs: []string{"r"}},
-		{name: "run beside others", before: []string{runA, runB}, command: bodiesRun("r"), runs: []string{"r"}, others: []string{"a", "b"}},
+		{name: "run in a new folder of folders", command: strings.ReplaceAll(bodiesRun("r"), "DISK/out", "DISK/out/of/many"),
+			runs: []string{"r"}},
+		{name: "run beside others", before: []string{runA, runB}, command: bodiesRun("r"), runs: []string{"r"},
+			others: []string{"a", "b"}},
 		{name: "run over archives", command: archives, runs: []string{"r"}},
 		{name: "resume", interrupted: true, command: archives, runs: []string{"r"}},
 		{name: "run over hosts", command: asking + " --warc-out DISK/evidence.warc.gz", runs: []string{"r"}, anew: true},
-		{name: "run begun anew", before: []string{bodiesRun("r")}, command: strings.Replace(bodiesRun("r"), "--resume", "--force-new", 1), again: []string{bodiesRun("r")}, runs: []string{"r"}},
-		{name: "plan", command: "plan --bodies INPUT/bodies --tables " + fewTables + " --shards 3 --out DISK/out --run r", again: shards, runs: []string{"r"}},
+		{name: "run begun anew", before: []string{bodiesRun("r")}, command: strings.Replace(bodiesRun("r"), "--resume",
+			"--force-new", 1), again: []string{bodiesRun("r")}, runs: []string{"r"}},
+		{name: "plan", command: "plan --bodies INPUT/bodies --tables " + fewTables + " --shards 3 --out DISK/out --run r",
+			again: shards, runs: []string{"r"}},
 		{name: "first shard", command: shard(0), again: shards, runs: []string{"r"}},
 		{name: "second shard", before: shards[:1], command: shard(1), again: shards, runs: []string{"r"}},
 		{name: "last shard", before: shards[:2], command: shard(2), again: shards, runs: []string{"r"}},
 		{name: "diff", before: []string{runA, runB}, command: "diff --out DISK/out a b", others: []string{"a", "b"}},
-		{name: "diff once more", before: []string{runA, runB, "diff --out DISK/out a b"}, command: "diff --again --out DISK/out a b", others: []string{"a", "b"}},
-		{name: "publish", before: []string{runA, runB, "diff --out DISK/out a b"}, command: setOf, others: []string{"a", "b"}, folder: "DISK/set"},
+		{name: "diff once more", before: []string{runA, runB, "diff --out DISK/out a b"},
+			command: "diff --again --out DISK/out a b", others: []string{"a", "b"}},
+		{name: "publish", before: []string{runA, runB, "diff --out DISK/out a b"}, command: setOf,
+			others: []string{"a", "b"}, folder: "DISK/set"},
 		{name: "series", before: []string{runA, follow, runB}, command: follow, others: []string{"a", "b"}, outcomes: series},
 		{name: "first series", before: []string{runA, runB}, command: follow, others: []string{"a", "b"}, outcomes: series},
-		{name: "report", before: []string{runA, runB, "report --out DISK/out a --html DISK/page.html"}, command: "report --out DISK/out b --html DISK/page.html", others: []string{"a", "b"}, outcomes: []string{"DISK/page.html"}},
-		{name: "prune", before: []string{runA, runB, "diff --out DISK/out a b", bodiesRun("c")}, command: "prune --out DISK/out --keep 1", others: []string{"c"}, removed: []string{"a", "b"}},
+		{name: "report", before: []string{runA, runB, "report --out DISK/out a --html DISK/page.html"},
+			command: "report --out DISK/out b --html DISK/page.html", others: []string{"a", "b"}, outcomes: []string{
+				"DISK/page.html"}},
+		{name: "prune", before: []string{runA, runB, "diff --out DISK/out a b", bodiesRun("c")},
+			command: "prune --out DISK/out --keep 1", others: []string{"c"}, removed: []string{"a", "b"}},
 	}
 }
 
@@ -114,8 +125,10 @@ func powerInput(t *testing.T) string {
 		write(fmt.Sprintf("earlier/h%d.example", i), text+"Disallow: /b\n")
 		fmt.Fprintf(&hosts, "h%d.test\n", i)
 		answer := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text
-		record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://h%d.example/robots.txt\r\nWARC-Date: 2024-05-14T08:00:00Z\r\n"+
-			"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-%012d>\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(answer), answer)
+		record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://h%d.example/robots.txt\r\n"+
+			"WARC-Date: 2024-05-14T08:00:00Z\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-%012d>\r\n"+
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(answer),
+			answer)
 		if i < 3 {
 			write(fmt.Sprintf("%d.warc", i), record)
 		}
@@ -292,7 +305,8 @@ func (o *outage) check(at string, ended bool, durable map[string]string) {
 		}
 	}
 	for _, run := range o.others {
-		if code, said := called("verify", "--out", out, run); code != 0 && (ended || code != int(exitProblems) || !saysHow(said)) {
+		if code, said := called("verify", "--out", out, run); code != 0 && (ended || code != int(exitProblems) ||
+			!saysHow(said)) {
 			o.Errorf("%s: run %s: verify: exit code %d\n%s", at, run, code, said)
 		}
 	}
@@ -304,7 +318,8 @@ func (o *outage) check(at string, ended bool, durable map[string]string) {
 	}
 	committed := 0
 	for name, text := range durable {
-		if isRecord(name) && strings.Contains(name, "/r/") && (o.old[name] != text || !strings.Contains(o.command, "--force-new")) {
+		if isRecord(name) && strings.Contains(name, "/r/") && (o.old[name] != text || !strings.Contains(o.command,
+			"--force-new")) {
 			committed++
 		}
 	}

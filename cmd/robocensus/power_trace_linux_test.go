@@ -15,14 +15,16 @@ import (
 )
 
 // traced are the system calls by which the program changes files, or numbers them.
-const traced = "open,openat,creat,write,pwrite64,writev,pwritev,pwritev2,lseek,truncate,ftruncate,fallocate,copy_file_range,sendfile,splice," +
-	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,close,dup,dup2,dup3"
+const traced = "open,openat,creat,write,pwrite64,writev,pwritev,pwritev2,lseek,truncate,ftruncate,fallocate," +
+	"copy_file_range,sendfile,splice,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir," +
+	"mkdirat,rmdir,fsync,fdatasync,close,dup,dup2,dup3"
 
 // trace runs the program under strace and returns its log.
 func trace(t *testing.T, args ...string) []byte {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
-	strace := []string{"--seccomp-bpf", "-f", "-xx", "-s", strconv.Itoa(8 << 20), "-o", log, "-e", "trace=" + traced, "-e", "signal=none"}
+	strace := []string{"--seccomp-bpf", "-f", "-xx", "-s", strconv.Itoa(8 << 20), "-o", log, "-e", "trace=" + traced,
+		"-e", "signal=none"}
 	c := command(args...)
 	c.Args = append(append(append([]string{"strace"}, strace...), c.Path), args...)
 	path, err := exec.LookPath("strace")

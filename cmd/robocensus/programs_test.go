@@ -20,15 +20,20 @@ import (
 
 // recordedPrograms are the columns of programs in the recorded answers, by profile.
 var recordedPrograms = map[string]string{
-	"scrapy": "scrapy-2.8.0", "crawlee": "crawlee-http-3.18.1", "colly": "colly-2.3.0", "simplecrawler": "simplecrawler-1.1.9",
-	"robotstxt-r": "robotstxt-r-d3d0a4d5", "wget": "wget-1.21.3", "httrack": "httrack-3.49.4", "broken-link-checker": "broken-link-checker-0.7.8",
-	"supercrawler": "supercrawler-2.0.0", "linkchecker": "linkchecker-10.2.1", "lwp": "lwp-robotua-6.68", "robots.js": "robots-0.10.1",
+	"scrapy": "scrapy-2.8.0", "crawlee": "crawlee-http-3.18.1", "colly": "colly-2.3.0",
+	"simplecrawler": "simplecrawler-1.1.9",
+	"robotstxt-r":   "robotstxt-r-d3d0a4d5", "wget": "wget-1.21.3", "httrack": "httrack-3.49.4",
+	"broken-link-checker": "broken-link-checker-0.7.8",
+	"supercrawler":        "supercrawler-2.0.0", "linkchecker": "linkchecker-10.2.1", "lwp": "lwp-robotua-6.68",
+	"robots.js": "robots-0.10.1",
 }
 
 // missesOfPrograms are those of robots/crawlers_answers_test.go, which says why.
 var missesOfPrograms = []string{
-	"robotstxt-r 301-to-closed", "robotstxt-r 302-to-closed", "robotstxt-r 303-to-closed", "robotstxt-r 307-to-closed", "robotstxt-r 308-to-closed",
-	"robots.js 200-html-type-closed", "robots.js 200-html-page", "robots.js 200-html-page-closed", "robots.js 200-empty", "robots.js timeout",
+	"robotstxt-r 301-to-closed", "robotstxt-r 302-to-closed", "robotstxt-r 303-to-closed", "robotstxt-r 307-to-closed",
+	"robotstxt-r 308-to-closed",
+	"robots.js 200-html-type-closed", "robots.js 200-html-page", "robots.js 200-html-page-closed", "robots.js 200-empty",
+	"robots.js timeout",
 }
 
 // Twelve programs do with 45 answers of servers what they were recorded to do, whether the
@@ -78,18 +83,21 @@ func TestProgramsTakeAnswersAsRecorded_NoRace(t *testing.T) {
 		}
 	}
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "evidence.warc.gz")
-	common := []string{"--out", out, "--agents", agents, "--urls", urls, "--config", "../../robots/testdata/programs.yaml", "--progress", "none", "--keep-bodies"}
+	common := []string{"--out", out, "--agents", agents, "--urls", urls, "--config",
+		"../../robots/testdata/programs.yaml", "--progress", "none", "--keep-bodies"}
 	for _, run := range []struct {
 		name, before string // profiles before those of programs
 		source       []string
 	}{
-		{"asked", "", []string{"--hosts", hosts, "--schemes", "http", "--connect-to", addr, "--timeout", "3s", "--retries", "0", "--warc-out", evidence}},
+		{"asked", "", []string{"--hosts", hosts, "--schemes", "http", "--connect-to", addr, "--timeout", "3s", "--retries",
+			"0", "--warc-out", evidence}},
 		{"read", "google,", []string{"--warc", evidence}},
 		{"again", "", []string{"--from-run", filepath.Join(out, "_runs", "asked")}},
 		{"aside", "", []string{"--from-run", filepath.Join(out, "_runs", "read")}},
 	} {
 		run.source = append(run.source, "--profile", run.before+profiles)
-		if code, said := called(append(append([]string{"run", "--run", run.name}, run.source...), common...)...); code != cli.ExitOK {
+		if code, said := called(append(append([]string{"run", "--run", run.name}, run.source...),
+			common...)...); code != cli.ExitOK {
 			t.Fatal(said)
 		}
 		var missed []string
@@ -134,7 +142,8 @@ func faultOf(t *testing.T, name string) string {
 	case what == "html-page":
 		return fmt.Sprintf(`{status: %s, body: "%s", headers: {Content-Type: text/html}}`, status, page)
 	case what == "html-page-closed":
-		return fmt.Sprintf(`{status: %s, body: "%sUser-agent: *\nDisallow: /\n", headers: {Content-Type: text/html}}`, status, page)
+		return fmt.Sprintf(`{status: %s, body: "%sUser-agent: *\nDisallow: /\n", headers: {Content-Type: text/html}}`,
+			status, page)
 	case what == "html-type-closed":
 		return fmt.Sprintf(`{status: %s, body: %s, headers: {Content-Type: text/html}}`, status, closed)
 	case what == "octet-closed":

@@ -39,7 +39,8 @@ func TestADryRunPromisesTheMost(t *testing.T) {
 		switch {
 		case r.URL.Path == "/robots.txt" && isOwn:
 			for i := range 8 {
-				fmt.Fprintf(w, "License: http://l%c.h%s.example/licence\nSitemap: http://s%c.h%s.example/sitemap.xml\n", 'a'+i, way, 'a'+i, way)
+				fmt.Fprintf(w, "License: http://l%c.h%s.example/licence\nSitemap: http://s%c.h%s.example/sitemap.xml\n", 'a'+i,
+					way, 'a'+i, way)
 			}
 		case r.URL.Path == "/robots.txt" && way == "1", way == "4":
 			http.NotFound(w, r)
@@ -61,13 +62,16 @@ func TestADryRunPromisesTheMost(t *testing.T) {
 	}
 	run := func(more ...string) string {
 		var stdout, stderr strings.Builder
-		if code := mainCode(append([]string{"run", "--hosts", hosts, "--out", filepath.Join(folder, "out"), "--run", "r", "--schemes", "http", "--retries", "0", "--progress", "none", "--max-redirects", "3",
-			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--front-page", "--sitemaps", "2", "--documents=rsl,llms-full.txt"}, more...), nil, &stdout, &stderr); code != 0 {
+		if code := mainCode(append([]string{"run", "--hosts", hosts, "--out", filepath.Join(folder, "out"), "--run", "r",
+			"--schemes", "http", "--retries", "0", "--progress", "none", "--max-redirects", "3",
+			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--front-page", "--sitemaps", "2",
+			"--documents=rsl,llms-full.txt"}, more...), nil, &stdout, &stderr); code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr.String())
 		}
 		return stdout.String()
 	}
-	said := regexp.MustCompile(`(?m)^at most +([\d,]+) requests for a host, ([\d,]+) in all: `).FindStringSubmatch(run("--dry-run"))
+	said := regexp.MustCompile(`(?m)^at most +([\d,]+) requests for a host, ([\d,]+) in all: `).FindStringSubmatch(
+		run("--dry-run"))
 	if said == nil {
 		t.Fatal("it does not say how many at most")
 	}
@@ -86,7 +90,8 @@ func TestADryRunPromisesTheMost(t *testing.T) {
 		}
 		t.Logf("way %s: %d of %d requests", way, n, most[0])
 	}
-	const plain = 1 + 1 + 2*2 + (1 + 1 + 1) + 2*6 // robots.txt, the front page, sitemaps, a document by HEAD with a control, licences
+	// robots.txt, the front page, sitemaps, a document by HEAD with a control, licences
+	const plain = 1 + 1 + 2*2 + (1 + 1 + 1) + 2*6
 	if all > most[1] || asked["1"] <= plain || asked["3"] <= plain || most[1] != 4*most[0] {
 		t.Errorf("%v, at most %d in all", asked, most[1])
 	}

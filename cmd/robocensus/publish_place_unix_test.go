@@ -33,10 +33,12 @@ func TestPublishFollowsALink_NoRace(t *testing.T) {
 		t.Errorf("the link leads to %q, %v", at, err)
 	}
 	call(t, 0, "reproduce", to, "--bodies", bodies)
-	for name, into := range map[string]string{"tables": filepath.Join(out, "fetches", "x"), "set": filepath.Join(to, "more")} {
+	for name, into := range map[string]string{"tables": filepath.Join(out, "fetches", "x"),
+		"set": filepath.Join(to, "more")} {
 		link := filepath.Join(dir, name)
 		must(t, os.Symlink(into, link))
-		if said := call(t, 64, "publish", "--out", out, "r", "--to", link, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0"); !strings.Contains(said, "give another folder") {
+		if said := call(t, 64, "publish", "--out", out, "r", "--to", link, "--creator", "Doe, Jane", "--licence",
+			"CC-BY-4.0"); !strings.Contains(said, "give another folder") {
 			t.Errorf("a link to %s: %s", into, said)
 		}
 	}

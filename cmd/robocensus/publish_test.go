@@ -29,12 +29,14 @@ func published(t *testing.T, args ...string) (dir, folder string) {
 	dir, folder = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "set")
 	inputs := t.TempDir()
 	agents, urls := filepath.Join(inputs, "mine.yaml"), filepath.Join(inputs, "urls.txt")
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	must(t, os.WriteFile(urls, []byte("/\n/search?q=x\n"), 0o666))
 	templates, config := filepath.Join(inputs, "templates.yaml"), filepath.Join(inputs, "config.yaml")
 	must(t, os.WriteFile(templates, []byte("- {id: mine, kind: list, agent: \"*\", disallows: [/admin/]}\n"), 0o666))
 	must(t, os.WriteFile(config, []byte("uses:\n- {mechanism: content-usage, label: tdm, use: ai-train}\n"), 0o666))
-	call(t, 0, "demo", "--out", dir, "--run", "r", "--keep-bodies", "--profile", "google,rfc9309", "--agents", agents, "--urls", urls,
+	call(t, 0, "demo", "--out", dir, "--run", "r", "--keep-bodies", "--profile", "google,rfc9309", "--agents", agents,
+		"--urls", urls,
 		"--templates", templates, "--config", config, "--progress", "none")
 	publishTo(t, dir, folder, args...)
 	return dir, folder
@@ -47,15 +49,18 @@ func TestPartsOfTheHostsAreNamed_NoRace(t *testing.T) {
 		sheet, page []string
 	}{
 		{nil, nil, nil},
-		{[]string{"--limit", "3"}, []string{"- Of these hosts, the first 3 at most were taken (`--limit`)."}, []string{"the first 3 hosts at most (--limit)"}},
+		{[]string{"--limit", "3"}, []string{"- Of these hosts, the first 3 at most were taken (`--limit`)."},
+			[]string{"the first 3 hosts at most (--limit)"}},
 		{
 			[]string{"--limit", "3", "--sample", "0.5"},
-			[]string{"- Of the registered domains of the input, a share of 0.5 was taken, by hash (`--sample`).", "the first 3 at most were taken (`--limit`)."},
+			[]string{"- Of the registered domains of the input, a share of 0.5 was taken, by hash (`--sample`).",
+				"the first 3 at most were taken (`--limit`)."},
 			[]string{"0.5 of the registered domains, by hash (--sample)", "the first 3 hosts at most (--limit)"},
 		},
 	} {
 		dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "set")
-		call(t, 0, append([]string{"run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "r", "--progress", "none"}, c.flags...)...)
+		call(t, 0, append([]string{"run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir,
+			"--run", "r", "--progress", "none"}, c.flags...)...)
 		publishTo(t, dir, folder)
 		page := filepath.Join(dir, "report.html")
 		call(t, 0, "report", "--out", dir, "r", "--html", page)
@@ -79,7 +84,8 @@ func TestPartsOfTheHostsAreNamed_NoRace(t *testing.T) {
 
 func publishTo(t *testing.T, dir, folder string, args ...string) {
 	t.Helper()
-	call(t, 0, append([]string{"publish", "--out", dir, "r", "--to", folder, "--creator", "Doe, Jane", "--creator", "The Census Group",
+	call(t, 0, append([]string{"publish", "--out", dir, "r", "--to", folder, "--creator", "Doe, Jane", "--creator",
+		"The Census Group",
 		"--licence", "CC-BY-4.0", "--contact", "census@example.org"}, args...)...)
 }
 
@@ -188,15 +194,18 @@ func readJSON(t *testing.T, folder, name string) (v map[string]any) {
 func TestCitation_NoRace(t *testing.T) {
 	t.Parallel()
 	words := filepath.Join(t.TempDir(), "words.yaml")
-	must(t, os.WriteFile(words, []byte("url: https://example.org/census\ndoi: 10.5281/zenodo.1234\nversion: 2.1.0\ndate: 2026-11-30\nkeywords: [robots.txt]\n"), 0o666))
+	must(t, os.WriteFile(words, []byte("url: https://example.org/census\ndoi: 10.5281/zenodo.1234\nversion: 2.1.0\n"+
+		"date: 2026-11-30\nkeywords: [robots.txt]\n"), 0o666))
 	_, folder := published(t, "--words", words, "--title", `A "census": #1`)
 	text, err := os.ReadFile(filepath.Join(folder, "CITATION.cff"))
 	must(t, err)
 	var c map[string]any
 	must(t, yaml.Unmarshal(text, &c))
 	patterns := map[string]string{
-		"cff-version": `^1\.2\.0$`, "message": `.`, "type": `^(software|dataset)$`, "title": `^A "census": #1$`, "abstract": `.`, "version": `^2\.1\.0$`,
-		"date-released": `^2026-11-30$`, "license": `^CC-BY-4\.0$`, "doi": `^10\.5281/zenodo\.1234$`, "url": `^https://example\.org/census$`,
+		"cff-version": `^1\.2\.0$`, "message": `.`, "type": `^(software|dataset)$`, "title": `^A "census": #1$`,
+		"abstract": `.`, "version": `^2\.1\.0$`,
+		"date-released": `^2026-11-30$`, "license": `^CC-BY-4\.0$`, "doi": `^10\.5281/zenodo\.1234$`,
+		"url": `^https://example\.org/census$`,
 	}
 	for key, pattern := range patterns {
 		if v, ok := c[key].(string); !ok || !regexp.MustCompile(pattern).MatchString(v) {
@@ -216,7 +225,8 @@ func TestCitation_NoRace(t *testing.T) {
 		for _, person := range people {
 			_, named := person["name"]
 			for key := range person {
-				if allowed := []string{"family-names", "given-names", "email", "website", "name"}; !slices.Contains(allowed, key) || named && strings.HasSuffix(key, "-names") {
+				if allowed := []string{"family-names", "given-names", "email", "website", "name"}; !slices.Contains(allowed,
+					key) || named && strings.HasSuffix(key, "-names") {
 					t.Errorf("%s: %v", list, person)
 				}
 			}
@@ -228,7 +238,8 @@ func TestCitation_NoRace(t *testing.T) {
 func TestADataSetWithoutColumnsIsRead_NoRace(t *testing.T) {
 	dir, folder := published(t, "--hash-hosts")
 	sets := []string{folder}
-	for _, column := range []string{"examples.text", "examples.host", "examples.rank", "agents.category", "agents.tokens"} {
+	for _, column := range []string{"examples.text", "examples.host", "examples.rank", "agents.category",
+		"agents.tokens"} {
 		sets = append(sets, filepath.Join(t.TempDir(), "set"))
 		publishTo(t, dir, sets[len(sets)-1], "--without", column)
 	}
@@ -275,7 +286,8 @@ func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 	for name, text := range filesOf(t, hashed) {
 		for host := range hosts {
 			// The dictionary has examples of its own.
-			if strings.Contains(text, host) && !strings.HasSuffix(name, ".sql") && name != "croissant.json" && name != "datapackage.json" {
+			if strings.Contains(text, host) && !strings.HasSuffix(name, ".sql") && name != "croissant.json" &&
+				name != "datapackage.json" {
 				t.Errorf("%s names %s", name, host)
 			}
 		}
@@ -285,7 +297,8 @@ func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 	whole, rest := cellsOf(t, dir), cellsOf(t, less)
 	for column, cells := range whole {
 		table, _, _ := strings.Cut(column, ".")
-		out := slices.Contains([]string{"bodies", "examples"}, table) || slices.Contains([]string{"fetches.robots_url", "fetches.hops"}, column)
+		out := slices.Contains([]string{"bodies", "examples"}, table) ||
+			slices.Contains([]string{"fetches.robots_url", "fetches.hops"}, column)
 		if out != (rest[column] == nil) || !out && !slices.Equal(cells, rest[column]) {
 			t.Errorf("%s: %d cells of %d are published", column, len(rest[column]), len(cells))
 		}
@@ -297,16 +310,19 @@ func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"}, {"--without", "summary.category"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
+		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"},
+		{"--without", "summary.category"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
 		{"--to", dir}, {"--to", "s3://bucket/set"}, {"--without", strings.Join(schema.TableNames, ",")},
 	} {
-		text := call(t, 64, append([]string{"publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0"}, args...)...)
+		text := call(t, 64, append([]string{"publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"),
+			"--creator", "A", "--licence", "CC0-1.0"}, args...)...)
 		if strings.HasPrefix(args[1], "bodie") && !strings.Contains(text, "did you mean bodies?") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
 	must(t, os.Remove(filepath.Join(dir, "_runs", "r", "manifest.json")))
-	text := call(t, 64, "publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0")
+	text := call(t, 64, "publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A",
+		"--licence", "CC0-1.0")
 	if !strings.Contains(text, "run r is not complete") {
 		t.Errorf("an unfinished run: %s", text)
 	}

@@ -25,24 +25,29 @@ import (
 func TestCroissant_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t, "--without", "lines,fetches.remote_address")
-	wantCroissant(t, folder, "changes", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls", "lines", "fetches.remote_address")
-	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls")
+	wantCroissant(t, folder, "changes", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage",
+		"urls", "lines", "fetches.remote_address")
+	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents", "labels", "label_counts", "sitemap_files",
+		"coverage", "urls")
 }
 
 // publishedSeveral publishes run r of a folder with another one, and what changed.
 func publishedSeveral(t *testing.T, dir string) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "several")
-	call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "s", "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "s",
+		"--keep-bodies", "--progress", "none")
 	call(t, 0, "diff", "--out", dir, "r", "s")
-	call(t, 0, "publish", "--out", dir, "r", "s", "--to", folder, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0", "--contact", "https://example.org/us")
+	call(t, 0, "publish", "--out", dir, "r", "s", "--to", folder, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0",
+		"--contact", "https://example.org/us")
 	return folder
 }
 
 func wantCroissant(t *testing.T, folder string, without ...string) {
 	t.Helper()
 	c := readJSON(t, folder, "croissant.json")
-	for _, name := range []string{"@context", "@type", "conformsTo", "description", "license", "name", "url", "creator", "datePublished", "distribution"} {
+	for _, name := range []string{"@context", "@type", "conformsTo", "description", "license", "name", "url", "creator",
+		"datePublished", "distribution"} {
 		if c[name] == nil || c[name] == "" {
 			t.Errorf("the data set has no %s", name)
 		}
@@ -52,7 +57,8 @@ func wantCroissant(t *testing.T, folder string, without ...string) {
 	}
 	context := c["@context"].(map[string]any)
 	for name, want := range map[string]any{ // the reader compares expanded names
-		"@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
+		"@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
+		"dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
 		"dataType": map[string]any{"@id": "cr:dataType", "@type": "@vocab"},
 	} {
 		if !reflect.DeepEqual(context[name], want) {
@@ -76,7 +82,8 @@ func wantCroissant(t *testing.T, folder string, without ...string) {
 		if v["includes"] != nil {
 			pattern = v["includes"].(string)
 		}
-		if format := v["encodingFormat"]; format == nil || strings.HasSuffix(pattern, ".parquet") != (format == "application/x-parquet") {
+		if format := v["encodingFormat"]; format == nil ||
+			strings.HasSuffix(pattern, ".parquet") != (format == "application/x-parquet") {
 			t.Errorf("%v has the format %v", v["@id"], format)
 		}
 		if v["@type"] == "cr:FileSet" {
@@ -95,7 +102,8 @@ func wantCroissant(t *testing.T, folder string, without ...string) {
 		}
 		identify(v, "cr:FileObject")
 		text, ok := files[v["contentUrl"].(string)]
-		if !ok || fmt.Sprintf("%x", sha256.Sum256([]byte(text))) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B", len(text)) {
+		if !ok || fmt.Sprintf("%x", sha256.Sum256([]byte(text))) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B",
+			len(text)) {
 			t.Errorf("%v: has %d bytes, digest %s", v, len(text), fmt.Sprintf("%x", sha256.Sum256([]byte(text))))
 		}
 	}
@@ -122,12 +130,14 @@ func wantCroissant(t *testing.T, folder string, without ...string) {
 func wantKnownKeys(t *testing.T, v any, context map[string]any) {
 	t.Helper()
 	ofSchema := []string{
-		"name", "description", "license", "url", "version", "creator", "datePublished", "keywords", "sameAs", "email", "familyName", "givenName",
+		"name", "description", "license", "url", "version", "creator", "datePublished", "keywords", "sameAs", "email",
+		"familyName", "givenName",
 		"distribution", "contentUrl", "contentSize", "encodingFormat", "sha256", "publisher", "funding", "affiliation",
 	}
 	// Of http://mlcommons.org/croissant/RAI/1.0.
 	ofRAI := []string{
-		"rai:dataCollection", "rai:dataCollectionType", "rai:dataCollectionTimeframe", "rai:dataLimitations", "rai:dataSocialImpact", "rai:dataUseCases",
+		"rai:dataCollection", "rai:dataCollectionType", "rai:dataCollectionTimeframe", "rai:dataLimitations",
+		"rai:dataSocialImpact", "rai:dataUseCases",
 		"rai:dataReleaseMaintenancePlan",
 	}
 	switch v := v.(type) {
@@ -136,7 +146,8 @@ func wantKnownKeys(t *testing.T, v any, context map[string]any) {
 			if key == "@context" {
 				continue
 			}
-			if context[key] == nil && !slices.Contains(ofSchema, key) && !(slices.Contains(ofRAI, key) && context["rai"] == "http://mlcommons.org/croissant/RAI/") && key != "@id" && key != "@type" {
+			if context[key] == nil && !slices.Contains(ofSchema, key) && !(slices.Contains(ofRAI, key) &&
+				context["rai"] == "http://mlcommons.org/croissant/RAI/") && key != "@id" && key != "@type" {
 				t.Errorf("nothing defines %s", key)
 			}
 			wantKnownKeys(t, value, context)
@@ -148,7 +159,8 @@ func wantKnownKeys(t *testing.T, v any, context map[string]any) {
 	}
 }
 
-func checkField(t *testing.T, field map[string]any, identify func(map[string]any, string) string, sets map[string]string, files []string) {
+func checkField(t *testing.T, field map[string]any, identify func(map[string]any, string) string,
+	sets map[string]string, files []string) {
 	id := identify(field, "cr:Field")
 	source := field["source"].(map[string]any)
 	set := source["fileSet"].(map[string]any)["@id"].(string)
@@ -211,7 +223,8 @@ func TestDataPackage_NoRace(t *testing.T) {
 	for i, folder := range []string{folder, publishedSeveral(t, dir)} {
 		p := readJSON(t, folder, "datapackage.json")
 		wantShape(t, "package", p, map[string]string{
-			"$schema": `^https://datapackage\.org/profiles/2\.0/datapackage\.json$`, "name": `^[-a-z0-9._/]+$`, "title": `.`, "description": `.`, "version": `.`,
+			"$schema": `^https://datapackage\.org/profiles/2\.0/datapackage\.json$`, "name": `^[-a-z0-9._/]+$`, "title": `.`,
+			"description": `.`, "version": `.`,
 			"created": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, "homepage": `^https?://`, "id": `.`,
 		}, "keywords", "licenses", "contributors", "resources")
 		for _, list := range []string{"keywords", "licenses", "contributors", "resources"} {
@@ -228,14 +241,17 @@ func TestDataPackage_NoRace(t *testing.T) {
 			}
 		}
 		for _, c := range objects(p["contributors"]) {
-			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
+			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`,
+				"email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
 		}
-		if n := len(objects(p["resources"])); n != len(schema.TableNames)-7+i { // without answers, documents, labels and sitemaps, with changes
+		// without answers, documents, labels and sitemaps, with changes
+		if n := len(objects(p["resources"])); n != len(schema.TableNames)-7+i {
 			t.Errorf("%d resources", n)
 		}
 		for _, r := range objects(p["resources"]) {
 			wantShape(t, "resource", r, map[string]string{
-				"name": `^[-a-z0-9._/]+$`, "title": `.`, "description": `.`, "format": `^parquet$`, "mediatype": `^.+/.+$`, "hash": `^([^:]+:[a-fA-F0-9]+|[a-fA-F0-9]{32}|)$`,
+				"name": `^[-a-z0-9._/]+$`, "title": `.`, "description": `.`, "format": `^parquet$`, "mediatype": `^.+/.+$`,
+				"hash": `^([^:]+:[a-fA-F0-9]+|[a-fA-F0-9]{32}|)$`,
 			}, "path", "bytes", "schema")
 			paths, whole := []any{r["path"]}, true
 			if many, ok := r["path"].([]any); ok {
@@ -245,7 +261,8 @@ func TestDataPackage_NoRace(t *testing.T) {
 				name, _ := one.(string)
 				text, err := os.ReadFile(filepath.Join(folder, name))
 				must(t, err)
-				if !regexp.MustCompile(path).MatchString(name) || strings.Contains(name, "/../") || strings.HasPrefix(name, "file:") {
+				if !regexp.MustCompile(path).MatchString(name) || strings.Contains(name, "/../") ||
+					strings.HasPrefix(name, "file:") {
 					t.Errorf("the path %q", name)
 				}
 				if whole && (r["hash"] != fmt.Sprintf("sha256:%x", sha256.Sum256(text)) || r["bytes"] != float64(len(text))) {
@@ -261,7 +278,8 @@ func TestDataPackage_NoRace(t *testing.T) {
 // fieldRules are the types of fields that a data set may have, with their formats and the
 // constraints that all of these types have.
 var fieldRules = map[string]struct{ formats, constraints []any }{
-	"string":   {[]any{nil, "default", "email", "uri", "binary", "uuid"}, []any{"required", "unique", "enum", "pattern", "minLength", "maxLength"}},
+	"string": {[]any{nil, "default", "email", "uri", "binary", "uuid"}, []any{"required", "unique", "enum", "pattern",
+		"minLength", "maxLength"}},
 	"integer":  {[]any{nil, "default"}, []any{"required", "unique", "enum", "minimum", "maximum"}},
 	"number":   {[]any{nil, "default"}, []any{"required", "unique", "enum", "minimum", "maximum"}},
 	"boolean":  {[]any{nil, "default"}, []any{"required", "enum"}},
@@ -272,7 +290,9 @@ var fieldRules = map[string]struct{ formats, constraints []any }{
 func wantTableSchema(t *testing.T, resource map[string]any) {
 	t.Helper()
 	schema := resource["schema"].(map[string]any)
-	wantShape(t, "schema", schema, map[string]string{"$schema": `^https://datapackage\.org/profiles/2\.0/tableschema\.json$`}, "fields", "fieldsMatch", "primaryKey", "foreignKeys")
+	wantShape(t, "schema", schema, map[string]string{
+		"$schema": `^https://datapackage\.org/profiles/2\.0/tableschema\.json$`}, "fields", "fieldsMatch", "primaryKey",
+		"foreignKeys")
 	if match := schema["fieldsMatch"]; !reflect.DeepEqual(match, []any{"superset"}) {
 		t.Errorf("%v: the fields are %v", resource["name"], match)
 	}
@@ -281,7 +301,8 @@ func wantTableSchema(t *testing.T, resource map[string]any) {
 		t.Errorf("%v has no fields", resource["name"])
 	}
 	for _, f := range fields {
-		wantShape(t, "field", f, map[string]string{"name": `.`, "type": `.`, "description": `.`, "format": `.`}, "constraints")
+		wantShape(t, "field", f, map[string]string{"name": `.`, "type": `.`, "description": `.`, "format": `.`},
+			"constraints")
 		kind, _ := f["type"].(string)
 		rules, ok := fieldRules[kind]
 		if !ok || f["name"] == nil || !slices.Contains(rules.formats, f["format"]) {
@@ -327,7 +348,8 @@ func wantKeys(t *testing.T, resource, about map[string]any) {
 		}
 		t.Errorf("%v refers to the resource %v", resource["name"], to["resource"])
 	}
-	if own := []any{"fetches", "agents", "summary", "examples", "bodies", "changes"}; slices.Contains(own, resource["name"]) == (schema["foreignKeys"] != nil) {
+	if own := []any{"fetches", "agents", "summary", "examples", "bodies", "changes"}; slices.Contains(own,
+		resource["name"]) == (schema["foreignKeys"] != nil) {
 		t.Errorf("%v refers to other tables: %v", resource["name"], schema["foreignKeys"])
 	}
 }
@@ -337,7 +359,8 @@ func wantKeys(t *testing.T, resource, about map[string]any) {
 func TestWhatOnlyItsMakersKnow_NoRace(t *testing.T) {
 	t.Parallel()
 	out, set := t.TempDir(), filepath.Join(t.TempDir(), "set")
-	call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", out, "--run", "r", "--keep-bodies", "--progress", "none", "--limit", "3")
+	call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", out, "--run", "r",
+		"--keep-bodies", "--progress", "none", "--limit", "3")
 	file := filepath.Join(out, "words.yaml")
 	must(t, os.WriteFile(file, []byte(`
 creators:
@@ -360,13 +383,19 @@ maintenance: |
 	files := filesOf(t, set)
 	for name, wants := range map[string][]string{
 		"DATASHEET.md": {
-			`Doe, Jane (Example \*University\*, https://orcid.org/0000-0002-1825-0097); The Census Group`, "- Published by: Example Repository\n", "- Funded by: Example Foundation, grant 123\n",
-			"### Motivation\n\n*For what purpose", "*\n\nTo know what crawlers may fetch.\n\n### Ethics\n", "*\n\n**Not answered.** (`ethics` in", "**Not answered.** (`uses` in", "One version a month.\n\n\\# Errors\nTo census",
+			`Doe, Jane (Example \*University\*, https://orcid.org/0000-0002-1825-0097); The Census Group`,
+			"- Published by: Example Repository\n", "- Funded by: Example Foundation, grant 123\n",
+			"### Motivation\n\n*For what purpose", "*\n\nTo know what crawlers may fetch.\n\n### Ethics\n",
+			"*\n\n**Not answered.** (`ethics` in", "**Not answered.** (`uses` in",
+			"One version a month.\n\n\\# Errors\nTo census",
 		},
-		"README.md":        {"duckdb -init views.sql", "sha256sum -c checksums.sha256", "| `policies/run=ID/` | table: ", "Doe, Jane (Example", "@misc{"},
-		"CITATION.cff":     {"orcid: https://orcid.org/0000-0002-1825-0097\n", "affiliation: Example *University*\n"},
-		"datapackage.json": {`"path": "https://orcid.org/0000-0002-1825-0097"`, `"organization": "Example *University*"`, `"title": "Example Repository"`, `"publisher"`, `"funder"`, `"title": "Example Foundation, grant 123"`},
-		"croissant.json":   {`"sameAs": "https://orcid.org/0000-0002-1825-0097"`, `"publisher": {`, `"sc:Grant"`, `"rai:dataReleaseMaintenancePlan": "One version a month.`, `"rai:dataLimitations": [`},
+		"README.md": {"duckdb -init views.sql", "sha256sum -c checksums.sha256", "| `policies/run=ID/` | table: ",
+			"Doe, Jane (Example", "@misc{"},
+		"CITATION.cff": {"orcid: https://orcid.org/0000-0002-1825-0097\n", "affiliation: Example *University*\n"},
+		"datapackage.json": {`"path": "https://orcid.org/0000-0002-1825-0097"`, `"organization": "Example *University*"`,
+			`"title": "Example Repository"`, `"publisher"`, `"funder"`, `"title": "Example Foundation, grant 123"`},
+		"croissant.json": {`"sameAs": "https://orcid.org/0000-0002-1825-0097"`, `"publisher": {`, `"sc:Grant"`,
+			`"rai:dataReleaseMaintenancePlan": "One version a month.`, `"rai:dataLimitations": [`},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(files[name], want) {
@@ -374,7 +403,8 @@ maintenance: |
 			}
 		}
 	}
-	if text := files["croissant.json"]; strings.Contains(text, "rai:dataUseCases") || strings.Contains(text, "rai:dataSocialImpact") {
+	if text := files["croissant.json"]; strings.Contains(text, "rai:dataUseCases") ||
+		strings.Contains(text, "rai:dataSocialImpact") {
 		t.Error("croissant.json answers what nobody has answered")
 	}
 	if strings.Contains(files["DATASHEET.md"], "`motivation` in") {
@@ -389,7 +419,8 @@ func wantShape(t *testing.T, what string, v map[string]any, patterns map[string]
 	t.Helper()
 	for key, value := range v {
 		text, isText := value.(string)
-		if pattern, ok := patterns[key]; ok && !(isText && regexp.MustCompile(pattern).MatchString(text)) || !ok && !slices.Contains(more, key) {
+		if pattern, ok := patterns[key]; ok && !(isText && regexp.MustCompile(pattern).MatchString(text)) || !ok &&
+			!slices.Contains(more, key) {
 			t.Errorf("%s: %s is %#v", what, key, value)
 		}
 	}

@@ -39,10 +39,12 @@ var readPopulation = []struct {
 	{"down", 3, `503`, false},
 	{"reset", 2, `{reset: start}`, false},
 	{"wallvendor", 1, `{status: 202, headers: {x-amzn-waf-action: challenge}}`, false},
-	{"wallcaptcha", 1, `{status: 403, body: "<html>Access denied <script src=//ct.captcha-delivery.com/c.js></script>"}`, false},
+	{"wallcaptcha", 1, `{status: 403, body: "<html>Access denied <script src=//ct.captcha-delivery.com/c.js></script>"}`,
+		false},
 	{"walllimit", 1, `{status: 429, headers: {cf-mitigated: challenge}}`, false},
 	{"wall404", 1, `{status: 404, headers: {cf-mitigated: challenge}}`, false},
-	{"wallplain", 1, `{headers: {cf-mitigated: challenge, Content-Type: text/plain}, body: "User-agent: *\nDisallow: /\n"}`, false},
+	{"wallplain", 1,
+		`{headers: {cf-mitigated: challenge, Content-Type: text/plain}, body: "User-agent: *\nDisallow: /\n"}`, false},
 	// Odd answers.
 	{"empty", 1, `{body: ""}`, true},
 	{"comments", 1, `{body: "# nothing\n"}`, true},
@@ -52,7 +54,8 @@ var readPopulation = []struct {
 	{"long", 1, `{pad: 600KiB, body: "User-agent: *\nDisallow: /\n"}`, true},
 	{"unended", 1, `{body: "User-agent: *\nDisallow: /"}`, true},
 	{"returns", 1, `{body: "User-agent: *\rDisallow: /\r"}`, true},
-	{"parked", 1, `{body: "<!DOCTYPE html><title>This domain is for sale</title>", headers: {Content-Type: text/plain}}`, true},
+	{"parked", 1, `{body: "<!DOCTYPE html><title>This domain is for sale</title>", headers: {Content-Type: text/plain}}`,
+		true},
 	{"sorry", 1, `{status: 200, body: "Not Found", headers: {Content-Type: text/plain}}`, true},
 	{"created", 1, `{status: 203, body: "User-agent: *\nDisallow: /\n"}`, true},
 	{"bare", 1, `204`, true},
@@ -146,11 +149,13 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		}
 		return out.String()
 	}
-	list, agents, promises := file("hosts.csv", hosts.String()), file("agents.yaml", "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"),
+	list, agents, promises := file("hosts.csv", hosts.String()),
+		file("agents.yaml", "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"),
 		file("promises.yaml", "- {name: up, reachable: true}\n- {name: known, class: [allow_all, partial]}\n")
 	file("urls.txt", "/\n")
 	run := func(id, day string, more ...string) string {
-		return said(append([]string{"run", "--hosts", list, "--out", "out", "--run", id, "--as-of", day, "--schemes", "http", "--connect-to", addr, "--agents", agents, "--urls", "urls.txt",
+		return said(append([]string{"run", "--hosts", list, "--out", "out", "--run", id, "--as-of", day, "--schemes", "http",
+			"--connect-to", addr, "--agents", agents, "--urls", "urls.txt",
 			"--retries", "0", "--timeout", "5s", "--keep-bodies", "--progress", "none"}, more...)...)
 	}
 	var result struct {
@@ -161,7 +166,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	}
 	must(t, json.Unmarshal([]byte(run("w1", "2026-01-01", "--json", "--expect", promises)), &result))
 	lines := run("w2", "2026-01-08", "--lines")
-	current := []string{"success", "client_error", "redirect_limit", "redirect_loop", "redirect_invalid", "redirect_unsupported"}
+	current := []string{"success", "client_error", "redirect_limit", "redirect_loop", "redirect_invalid",
+		"redirect_unsupported"}
 	named := append(slices.Clone(current), "payment", "refused") // of client_error, wherever answers are named
 	ofReasons := func(by map[string]int) (n int) {
 		for _, reason := range named {
@@ -234,7 +240,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 					if got := isRead(host.Reason, host.Challenge); got != expected[host.Host] {
 						t.Errorf("%s has the reason %s: read is %v, want %v", host.Host, host.Reason, got, !got)
 					}
-					if isFile := host.Reason == "success" && host.Challenge == nil; (host.Groups != nil) != isFile || (host.Rules != nil) != isFile {
+					if isFile := host.Reason == "success" && host.Challenge == nil; (host.Groups != nil) != isFile ||
+						(host.Rules != nil) != isFile {
 						t.Errorf("%s has no numbers of a file, or those of none: %s", host.Host, line)
 					}
 					if isRead(host.Reason, host.Challenge) {
@@ -265,7 +272,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 				said("report", "--out", "out", "w1", "--html", "report.html")
 				page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 				must(t, err)
-				return number(string(page), `the rules decide for ([\d,]+) host`) + number(string(page), `everything is allowed without rules at ([\d,]+) host`)
+				return number(string(page), `the rules decide for ([\d,]+) host`) + number(string(page),
+					`everything is allowed without rules at ([\d,]+) host`)
 			},
 		},
 		"show": {"--json": func() (n int) {
@@ -276,13 +284,15 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 				Findings                       map[string]int
 				Categories                     []struct{ Classes map[string]int }
 			}
-			must(t, json.Unmarshal([]byte(said(append([]string{"show", "--out", "out", "--run", "w1", "--json"}, names...)...)), &views))
+			must(t, json.Unmarshal([]byte(said(append([]string{"show", "--out", "out", "--run", "w1", "--json"}, names...)...)),
+				&views))
 			for _, v := range views {
 				if isRead(v.Reason, v.Challenge) != (v.Categories[0].Classes["unknown"] == 0) {
 					t.Errorf("show says of a host with the reason %s: %+v", v.Reason, v.Categories)
 				}
 				isFile := v.Reason == "success" && v.Challenge == nil
-				for _, isThere := range []bool{v.Lines != nil, v.Groups != nil, v.Rules != nil, v.Sitemaps != nil, v.Findings != nil} {
+				for _, isThere := range []bool{v.Lines != nil, v.Groups != nil, v.Rules != nil, v.Sitemaps != nil,
+					v.Findings != nil} {
 					if isThere != isFile {
 						t.Errorf("show has no numbers of a file, or those of none: %+v", v)
 					}
@@ -299,7 +309,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 				must(t, json.Unmarshal([]byte(said("history", host, "--out", "out", "--json")), &events))
 				if kind := events[0].Event; kind == "state" {
 					n++
-				} else if want := map[bool]string{true: "wall", false: "outage"}[strings.HasPrefix(host, "wall")]; kind != want || len(events) != 2 || events[1].Event != want {
+				} else if want := map[bool]string{true: "wall", false: "outage"}[strings.HasPrefix(host, "wall")]; kind != want ||
+					len(events) != 2 || events[1].Event != want {
 					t.Errorf("history tells %s as %v, want %s twice", host, events, want)
 				}
 			}
@@ -313,7 +324,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		"series": {
 			"policies": func() (n int) {
 				for _, p := range records(readFile(t, dir, "series.csv")) {
-					if p["metric"] == "policy" && p["population"] == "all" && p["stratum"] == "all" && p["agent"] == "GPTBot" && p["run"] == "w1" && p["base"] == "hosts" && p["key"] != "unknown" {
+					if p["metric"] == "policy" && p["population"] == "all" && p["stratum"] == "all" && p["agent"] == "GPTBot" &&
+						p["run"] == "w1" && p["base"] == "hosts" && p["key"] != "unknown" {
 						count, _ := strconv.Atoi(p["count"])
 						n += count
 					}
@@ -322,7 +334,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			},
 			"reasons of the panel": func() (n int) {
 				for _, p := range records(readFile(t, dir, "series.csv")) {
-					if p["metric"] == "reason" && p["population"] == "panel" && p["stratum"] == "all" && p["run"] == "w1" && slices.Contains(current, p["key"]) {
+					if p["metric"] == "reason" && p["population"] == "panel" && p["stratum"] == "all" && p["run"] == "w1" &&
+						slices.Contains(current, p["key"]) {
 						count, _ := strconv.Atoi(p["count"])
 						n += count
 					}
@@ -331,7 +344,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			},
 			"outcomes": func() (n int) {
 				for _, p := range records(readFile(t, dir, "series.csv")) {
-					if p["metric"] == "outcome" && p["population"] == "all" && p["stratum"] == "all" && p["run"] == "w2" && (p["key"] == "conditional_allow" || p["key"] == "full_allow") {
+					if p["metric"] == "outcome" && p["population"] == "all" && p["stratum"] == "all" && p["run"] == "w2" &&
+						(p["key"] == "conditional_allow" || p["key"] == "full_allow") {
 						count, _ := strconv.Atoi(p["count"])
 						n += count
 					}
@@ -345,7 +359,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 				fmt.Fprintf(&urls, "http://%s/a\n", host)
 			}
 			var judged []struct{ Verdict, Reason string }
-			must(t, json.Unmarshal([]byte(said("check", "--out", "out", "--run", "w1", "--agent", "GPTBot", "--urls", file("asked.txt", urls.String()), "--json")), &judged))
+			must(t, json.Unmarshal([]byte(said("check", "--out", "out", "--run", "w1", "--agent", "GPTBot", "--urls",
+				file("asked.txt", urls.String()), "--json")), &judged))
 			for _, v := range judged {
 				if v.Reason != "challenge" && v.Reason != "full_disallow" && v.Reason != "undefined" {
 					n++
@@ -355,7 +370,8 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		}},
 		"export": {"verdicts": func() (n int) {
 			for _, v := range exported("verdicts") {
-				if v["agent"] == "GPTBot" && v["reason"] != "challenge" && v["reason"] != "full_disallow" && v["reason"] != "undefined" {
+				if v["agent"] == "GPTBot" && v["reason"] != "challenge" && v["reason"] != "full_disallow" &&
+					v["reason"] != "undefined" {
 					n++
 				}
 			}
@@ -379,17 +395,21 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			}
 		}
 	}
-	if by := result.Walls; by["cloudflare"] != walls-2 || by["aws-waf"] != 1 || by["datadome"] != 1 || result.Reasons["challenge"] != walls {
+	if by := result.Walls; by["cloudflare"] != walls-2 || by["aws-waf"] != 1 || by["datadome"] != 1 ||
+		result.Reasons["challenge"] != walls {
 		t.Errorf("run --json has the walls %v and the reasons %v", result.Walls, result.Reasons)
 	}
 
 	// Counters: of each host once, of each that was read once, of both under a key of its own,
 	// or of something else.
 	metrics := map[string]string{
-		"targets": "all", "outcome": "all", "reason": "all", "status": "all", "source": "all", "tld": "all", "address_block": "all", "server": "all", "challenge": "", "turned_away": "", "turned_away_reason": "",
+		"targets": "all", "outcome": "all", "reason": "all", "status": "all", "source": "all", "tld": "all",
+		"address_block": "all", "server": "all", "challenge": "", "turned_away": "", "turned_away_reason": "",
 		"policy": "known", "category": "known", "challenge_outcome": "walls",
-		"total_us": "", "tld_failed": "", "address_block_failed": "", "server_failed": "", "tld_slow": "", "address_block_slow": "", "server_slow": "", "error_class": "", "network_failure": "",
-		"body": "", "body_bytes": "", "lines": "", "rules": "", "groups": "", "sitemaps": "", "feature": "", "line_class": "", "line_class_hosts": "", "policy_explicit": "", "policy_versus_star": "",
+		"total_us": "", "tld_failed": "", "address_block_failed": "", "server_failed": "", "tld_slow": "",
+		"address_block_slow": "", "server_slow": "", "error_class": "", "network_failure": "",
+		"body": "", "body_bytes": "", "lines": "", "rules": "", "groups": "", "sitemaps": "", "feature": "",
+		"line_class": "", "line_class_hosts": "", "policy_explicit": "", "policy_versus_star": "",
 		"refusal": "", "refusal_set": "", "verdict": "", "parity": "", "parity_hosts": "",
 	}
 	sums := make(map[string]int)
@@ -414,28 +434,35 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	// Views and macros: those that count hosts by what they answered go by one of the macros, or
 	// by classes and counters that know walls.
 	views := []string{
-		"stratum", "stratum_order", "canonical_url", "was_read", "rules_decide", "directives", "named_classes", "classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
-		"series_categories", "series_answers", "series_statuses", "series_signals", "series_features", "series_refusals", "series_templates", "families", "turned_away", "newly_turned_away", "pages_met", "paper_and_practice",
-		"policy_changes", "preference_changes", "answer_changes", "series_documents", "series_pages", "identity_changes", "page_changes", "document_changes", "statement_changes", "runs", "fetches_latest", "redirects", "fetches_resolved", "policies_resolved", "verdicts_resolved",
+		"stratum", "stratum_order", "canonical_url", "was_read", "rules_decide", "directives", "named_classes",
+		"classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
+		"series_categories", "series_answers", "series_statuses", "series_signals", "series_features", "series_refusals",
+		"series_templates", "families", "turned_away", "newly_turned_away", "pages_met", "paper_and_practice",
+		"policy_changes", "preference_changes", "answer_changes", "series_documents", "series_pages", "identity_changes",
+		"page_changes", "document_changes", "statement_changes", "runs", "fetches_latest", "redirects", "fetches_resolved",
+		"policies_resolved", "verdicts_resolved",
 	}
-	for _, name := range regexp.MustCompile(`CREATE OR REPLACE (?:VIEW|MACRO) ([a-z_.]+)`).FindAllStringSubmatch(readFile(t, dir, "out/views.sql"), -1) {
+	for _, name := range regexp.MustCompile(`CREATE OR REPLACE (?:VIEW|MACRO) ([a-z_.]+)`).FindAllStringSubmatch(
+		readFile(t, dir, "out/views.sql"), -1) {
 		if table := strings.TrimPrefix(name[1], "history."); !slices.Contains(views, table) && !isTable(table) {
 			t.Errorf("it is not listed how the view %s knows which hosts were read", name[1])
 		}
 	}
 
 	// Figures of the page.
-	figures := strings.Fields(`answers ai-training access intervals sites agents categories named ranks together words templates versus-star errors walls statuses sizes groups rules features delays sitemaps fields flaws
+	figures := strings.Fields(
+		`answers ai-training access intervals sites agents categories named ranks together words templates versus-star errors walls statuses sizes groups rules features delays sitemaps fields flaws
 		bodies refusals preferences signal-reach preference-remarks dead-names parity parity-causes versus-first times tld server addresses network contents`)
 	sumsOf := map[string]struct {
 		columns []string // which add up
 		want    int
 	}{
 		"ai-training": {[]string{"shut out all", "shut out some", "shut out none"}, read},
-		"categories":  {[]string{"shut out all", "shut out some", "shut out none"}, 2 * read},  // of two categories
-		"answers":     {[]string{"file", "no file", "dead redirect", "turned away"}, read + 2}, // many and later throttle, unread
-		"walls":       {[]string{"hosts"}, walls},
-		"sizes":       {[]string{"files"}, result.Reasons["success"]},
+		"categories":  {[]string{"shut out all", "shut out some", "shut out none"}, 2 * read}, // of two categories
+		// many and later throttle, unread
+		"answers": {[]string{"file", "no file", "dead redirect", "turned away"}, read + 2},
+		"walls":   {[]string{"hosts"}, walls},
+		"sizes":   {[]string{"files"}, result.Reasons["success"]},
 	}
 	cells := regexp.MustCompile(`<t[hd](?: [^>]*)?>(?:<bdi>)?([^<]*)`)
 	for _, figure := range strings.Split(readFile(t, dir, "report.html"), `<figure id="`)[1:] {

@@ -34,12 +34,16 @@ func remembered(t *testing.T) (dir, urls string) {
 	dir, urls = t.TempDir(), filepath.Join(inputs, "urls.txt")
 	hosts, agents := filepath.Join(inputs, "hosts.txt"), filepath.Join(inputs, "agents.yaml")
 	must(t, os.WriteFile(urls, []byte("/x\nhttp://down.example/y\n"), 0o666))
-	must(t, os.WriteFile(hosts, []byte("broken.example\ndown.example\nhttp://own.example/x/1\nhttp://own.example/2\n"), 0o666))
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(hosts, []byte("broken.example\ndown.example\nhttp://own.example/x/1\nhttp://own.example/2\n"),
+		0o666))
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	state := t.TempDir()
 	for _, run := range []string{"q", "r"} {
-		call(t, 0, "run", "--hosts", hosts, "--out", dir, "--run", run, "--urls", urls, "--agents", agents, "--schemes", "http", "--connect-to", server.Listener.Addr().String(),
-			"--allow-private", "--state", state, "--max-age", "0", "--retries", "0", "--probe-misconfigured", "--profile", "google-2012,google,rfc9309", "--keep-bodies", "--progress", "none")
+		call(t, 0, "run", "--hosts", hosts, "--out", dir, "--run", run, "--urls", urls, "--agents", agents, "--schemes",
+			"http", "--connect-to", server.Listener.Addr().String(),
+			"--allow-private", "--state", state, "--max-age", "0", "--retries", "0", "--probe-misconfigured", "--profile",
+			"google-2012,google,rfc9309", "--keep-bodies", "--progress", "none")
 		down.Store(true)
 	}
 	return dir, urls
@@ -64,14 +68,16 @@ func TestReproduceWithMemoryAndProbes_NoRace(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "set")
 	publishTo(t, dir, folder)
 	// All tables but those of identities, documents, labels and sitemaps, which no host is asked for.
-	if text := call(t, 0, "reproduce", folder); strings.Count(text, ": the same, ") != len(schema.TableNames)-7 || strings.Contains(text, "compared") {
+	if text := call(t, 0, "reproduce", folder); strings.Count(text, ": the same, ") != len(schema.TableNames)-7 ||
+		strings.Contains(text, "compared") {
 		t.Errorf("something is not the same, or not compared:\n%s", text)
 	}
 	bodies := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bodies, "any.example"), []byte("User-agent: *\nDisallow: /x\n"), 0o666))
 	less := filepath.Join(t.TempDir(), "less")
 	publishTo(t, dir, less, "--without", "bodies")
-	if text := call(t, 0, "reproduce", less, "--bodies", bodies); strings.Count(text, ": the same, ") != len(schema.TableNames)-8 || strings.Contains(text, "compared") {
+	if text := call(t, 0, "reproduce", less, "--bodies", bodies); strings.Count(text, ": the same, ") != len(
+		schema.TableNames)-8 || strings.Contains(text, "compared") {
 		t.Errorf("something is not the same, or not compared:\n%s", text)
 	}
 }
@@ -82,7 +88,8 @@ func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, urls := remembered(t)
 	args := func(from string, more ...string) []string {
-		return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", dir, "--urls", urls, "--keep-bodies", "--progress", "none"}, more...)
+		return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", dir, "--urls", urls,
+			"--keep-bodies", "--progress", "none"}, more...)
 	}
 	verdicts := func(run string) map[string]int {
 		urls := make(map[string]int)
@@ -96,7 +103,8 @@ func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 	if text := call(t, 0, args(dir, "--run", "again")...); strings.Contains(text, "note:") {
 		t.Errorf("a note, although nothing is missed:\n%s", text)
 	}
-	for _, url := range []string{"own.example /x", "own.example http://own.example/x/1", "own.example http://own.example/2", "down.example http://down.example/y"} {
+	for _, url := range []string{"own.example /x", "own.example http://own.example/x/1",
+		"own.example http://own.example/2", "down.example http://down.example/y"} {
 		if verdicts("again")[url] == 0 {
 			t.Errorf("%s is not re-evaluated: %v", url, verdicts("again"))
 		}
@@ -105,17 +113,21 @@ func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 		set, run := filepath.Join(t.TempDir(), "set"), strings.ReplaceAll(lost, ".", "-")
 		publishTo(t, dir, set, "--without", lost+",fetches.server")
 		text := call(t, 0, args(set, "--run", run)...)
-		if !strings.Contains(text, "note: URLs that only some hosts have are not re-evaluated") || !strings.Contains(text, "published without fetches.server: ") {
+		if !strings.Contains(text, "note: URLs that only some hosts have are not re-evaluated") ||
+			!strings.Contains(text, "published without fetches.server: ") {
 			t.Errorf("without %s:\n%s", lost, text)
 		}
 		if verdicts(run)["own.example http://own.example/2"] != 0 {
 			t.Errorf("without %s: the test shows nothing", lost)
 		}
-		if text := call(t, 0, args(set, "--run", run+"-2", "--tables", "fetches,policies")...); strings.Contains(text, "note: URLs") {
+		if text := call(t, 0, args(set, "--run", run+"-2", "--tables", "fetches,policies")...); strings.Contains(text,
+			"note: URLs") {
 			t.Errorf("a note on URLs, although none is judged:\n%s", text)
 		}
 		text = call(t, 0, "reproduce", set)
-		if want := map[string]string{"verdicts": "", "verdicts.url": "run r: verdicts: not compared (without verdicts.url, "}[lost]; !strings.Contains(text, want) || strings.Contains(text, "different") {
+		if want := map[string]string{"verdicts": "",
+			"verdicts.url": "run r: verdicts: not compared (without verdicts.url, "}[lost]; !strings.Contains(text, want) ||
+			strings.Contains(text, "different") {
 			t.Errorf("without %s:\n%s", lost, text)
 		}
 	}
@@ -158,7 +170,8 @@ func TestNotJudgedAgainWithoutADate_NoRace(t *testing.T) {
 func TestNotJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, _ := published(t)
-	for _, columns := range []string{"bodies.body", "fetches.content_digest", "fetches.hops", "fetches.status", "fetches.host", "fetches.copy_digest", "fetches.host,fetches.status"} {
+	for _, columns := range []string{"bodies.body", "fetches.content_digest", "fetches.hops", "fetches.status",
+		"fetches.host", "fetches.copy_digest", "fetches.host,fetches.status"} {
 		set := filepath.Join(t.TempDir(), "set")
 		publishTo(t, dir, set, "--without", columns)
 		want := "cannot be re-evaluated without " + strings.ReplaceAll(columns, ",", ", ")

@@ -35,14 +35,14 @@ import (
 )
 
 const reproduceHelp = `Checks a data set of robocensus publish and reproduces it. It first compares all files
-in FOLDER with checksums.sha256, and ends at the first that is damaged. It then rewrites the views, queries, descriptions, data
-sheet and citation from the tables, the manifests and the words in provenance.json, and
-names each file that differs, is missing, or was not written by publish. Last, it
-re-evaluates the answers in the table fetches with the bodies, agents, URL samples and
-profile fields of the data set, in a temporary folder, and says for each table whether
-its rows are the same. It asks no host. The rows of one seq may stand in another order.
-Values that the statistics of their row group exclude are damage; the indexes of pages are
-not looked at.
+in FOLDER with checksums.sha256, and ends at the first that is damaged. It then
+rewrites the views, queries, descriptions, data sheet and citation from the tables, the
+manifests and the words in provenance.json, and names each file that differs, is missing,
+or was not written by publish. Last, it re-evaluates the answers in the table fetches with
+the bodies, agents, URL samples and profile fields of the data set, in a temporary folder,
+and says for each table whether its rows are the same. It asks no host. The rows of one
+seq may stand in another order. Values that the statistics of their row group exclude are
+damage; the indexes of pages are not looked at.
 
 It takes as they are: ` + publish.TakenAsItIs + `.
 It does not compare the table changes, which robocensus diff makes, labels of a list, and

@@ -29,13 +29,15 @@ func TestReproduce_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t)
 	text := call(t, 0, "reproduce", folder)
-	if n := strings.Count(text, ": the same, "); n != len(schema.TableNames)-7 || // without answers, documents, labels and sitemaps
+	// without answers, documents, labels and sitemaps
+	if n := strings.Count(text, ": the same, "); n != len(schema.TableNames)-7 ||
 		!strings.HasSuffix(text, "the same\n") {
 		t.Errorf("%d tables are the same:\n%s", n, text)
 	}
 
 	if text := call(t, 0, "reproduce", folder, "--sample", "0.2"); !strings.Contains(text, " rows not looked at\n") ||
-		!regexp.MustCompile(`\nthe same, as far as compared \(\d+ hosts re-evaluated, \d\d\d? not looked at; not compared: summary, examples, bodies\)\n$`).MatchString(text) {
+		!regexp.MustCompile(
+			`\nthe same, as far as compared \(\d+ hosts re-evaluated, \d\d\d? not looked at; not compared: summary, examples, bodies\)\n$`).MatchString(text) {
 		t.Errorf("a sample:\n%s", text)
 	}
 	for _, share := range []string{"0", "1.5", "NaN"} {
@@ -46,7 +48,8 @@ func TestReproduce_NoRace(t *testing.T) {
 
 	extra := filepath.Join(folder, "NOTES.txt")
 	must(t, os.WriteFile(extra, nil, 0o666))
-	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text, "NOTES.txt is not of the data set: checksums.sha256 has no checksum of it; remove it\n") {
+	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text,
+		"NOTES.txt is not of the data set: checksums.sha256 has no checksum of it; remove it\n") {
 		t.Errorf("a file too many: %s", text)
 	}
 	must(t, os.Remove(extra))
@@ -59,24 +62,28 @@ func TestReproduce_NoRace(t *testing.T) {
 	if text := call(t, 65, "reproduce", folder); !strings.Contains(text, "part-0000000000.parquet is damaged") {
 		t.Errorf("a changed byte: %s", text)
 	}
-	if text := call(t, 65, "export", "--out", folder, "r", "bodies"); !strings.Contains(text, "part-0000000000.parquet (see robocensus reproduce): ") {
+	if text := call(t, 65, "export", "--out", folder, "r", "bodies"); !strings.Contains(text,
+		"part-0000000000.parquet (see robocensus reproduce): ") {
 		t.Errorf("export of a changed byte: %s", text)
 	}
 	must(t, os.Remove(part))
-	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text, "bodies/run=r/part-0000000000.parquet is missing, and checksums.sha256 names it\n") {
+	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text,
+		"bodies/run=r/part-0000000000.parquet is missing, and checksums.sha256 names it\n") {
 		t.Errorf("a part that is missing: %s", text)
 	}
 	call(t, 65, "reproduce", dir)
 
 	unjudged := filepath.Join(t.TempDir(), "unjudged")
 	publishTo(t, dir, unjudged, "--without", "verdicts")
-	if text := call(t, 0, "reproduce", unjudged); !strings.Contains(text, "run r: summary: the same") || !strings.Contains(text, "not compared: verdict") {
+	if text := call(t, 0, "reproduce", unjudged); !strings.Contains(text, "run r: summary: the same") ||
+		!strings.Contains(text, "not compared: verdict") {
 		t.Errorf("without verdicts:\n%s", text)
 	}
 
 	bare := filepath.Join(t.TempDir(), "bare")
 	publishTo(t, dir, bare, "--without", strings.Join(harmless(), ","))
-	if text := call(t, 0, "reproduce", bare); !regexp.MustCompile(`\nthe same, as far as compared \(not compared: summary \([a-z_, ]*, turned_away\), .*\)\n$`).MatchString(text) {
+	if text := call(t, 0, "reproduce", bare); !regexp.MustCompile(
+		`\nthe same, as far as compared \(not compared: summary \([a-z_, ]*, turned_away\), .*\)\n$`).MatchString(text) {
 		t.Errorf("without what decides nothing:\n%s", text)
 	}
 
@@ -94,7 +101,8 @@ func TestReproduce_NoRace(t *testing.T) {
 	must(t, err)
 	body[bytes.Index(body, []byte("llow: /"))] = 'x'
 	must(t, os.WriteFile(unique, body, 0o666))
-	if text := call(t, 1, "reproduce", less, "--bodies", bodies); !strings.Contains(text, "run r: fetches: different") || !strings.Contains(text, "run r: rules: different") {
+	if text := call(t, 1, "reproduce", less, "--bodies", bodies); !strings.Contains(text, "run r: fetches: different") ||
+		!strings.Contains(text, "run r: rules: different") {
 		t.Errorf("a changed body:\n%s", text)
 	}
 	must(t, os.Remove(unique))
@@ -102,7 +110,8 @@ func TestReproduce_NoRace(t *testing.T) {
 	must(t, os.Mkdir(unique, 0o777)) // a folder named by the host
 	must(t, os.WriteFile(filepath.Join(unique, "robots.txt"), body, 0o666))
 	call(t, 1, "reproduce", less, "--bodies", bodies)
-	if text := call(t, 65, "reproduce", less, "--bodies", filepath.Join(bodies, "nowhere")); strings.Contains(text, "all files match") {
+	if text := call(t, 65, "reproduce", less, "--bodies", filepath.Join(bodies, "nowhere")); strings.Contains(text,
+		"all files match") {
 		t.Errorf("bodies that do not exist are missed after all files were read:\n%s", text)
 	}
 
@@ -110,7 +119,8 @@ func TestReproduce_NoRace(t *testing.T) {
 	publishTo(t, dir, hashed, "--hash-hosts")
 	call(t, 64, "reproduce", hashed)
 	appendTo(t, hashed, "CITATION.cff", "doi: 10.5281/zenodo.1\n")
-	if text := call(t, 1, "reproduce", hashed); !strings.Contains(text, "CITATION.cff: different: line ") || !strings.Contains(text, "not re-evaluated: the hosts of ") || !strings.HasSuffix(text, "files, 0 tables\n") {
+	if text := call(t, 1, "reproduce", hashed); !strings.Contains(text, "CITATION.cff: different: line ") ||
+		!strings.Contains(text, "not re-evaluated: the hosts of ") || !strings.HasSuffix(text, "files, 0 tables\n") {
 		t.Errorf("another citation of hashes:\n%s", text)
 	}
 }
@@ -150,12 +160,14 @@ func TestReproduceBodiesAboveTheLimit_NoRace(t *testing.T) {
 // forged checks data sets whose files are others than publish writes, with checksums made
 // anew. The rows are judged all the same.
 func forged(t *testing.T, folder string) {
-	for name, text := range map[string]string{"views.sql": "COPY fetches TO 'x.csv';\n", "DATASHEET.md": "| `fetches` | 999 |\n", "queries/more.sql": "INSTALL x;\n"} {
+	for name, text := range map[string]string{"views.sql": "COPY fetches TO 'x.csv';\n",
+		"DATASHEET.md": "| `fetches` | 999 |\n", "queries/more.sql": "INSTALL x;\n"} {
 		copied := filepath.Join(t.TempDir(), "copied")
 		must(t, os.CopyFS(copied, os.DirFS(folder)))
 		appendTo(t, copied, name, text)
 		said := call(t, 1, "reproduce", copied)
-		if !strings.Contains(said, "\n"+name+": different: ") || !strings.Contains(said, "run r: verdicts: the same, ") || !regexp.MustCompile(`\ndifferent: \d files?, 0 tables\n$`).MatchString(said) {
+		if !strings.Contains(said, "\n"+name+": different: ") || !strings.Contains(said, "run r: verdicts: the same, ") ||
+			!regexp.MustCompile(`\ndifferent: \d files?, 0 tables\n$`).MatchString(said) {
 			t.Errorf("%s:\n%s", name, said)
 		}
 	}
@@ -215,7 +227,8 @@ func dumpBodies(t *testing.T, dir string) (folder, archive, unique string) {
 		must(t, w.WriteHeader(&tar.Header{Name: "all/" + name, Mode: 0o666, Size: int64(len(body)), Typeflag: tar.TypeReg}))
 		_, err := w.Write(body)
 		must(t, err)
-		if hosts[*row.ContentDigest] == 1 && row.Outcome == "conditional_allow" && row.Rules > 0 && bytes.Contains(body, []byte("llow: /")) {
+		if hosts[*row.ContentDigest] == 1 && row.Outcome == "conditional_allow" && row.Rules > 0 &&
+			bytes.Contains(body, []byte("llow: /")) {
 			unique = filepath.Join(folder, name)
 		}
 	}
@@ -233,12 +246,19 @@ func distrusted(t *testing.T, folder string) {
 		change func(t *testing.T, copied string, provenance map[string]any, run map[string]any)
 		want   string
 	}{
-		"a run is not named": {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{} }, "_runs/r/manifest.json is not of the data set: neither provenance.json nor a manifest names it"},
-		"a run is null":      {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{nil} }, "a run is null"},
-		"a run is a path":    {func(t *testing.T, _ string, _, run map[string]any) { run["run"] = "../../r" }, "run ID"},
-		"agents elsewhere":   {func(t *testing.T, _ string, _, run map[string]any) { run["agents"] = "../../../../../etc/passwd" }, "is not _runs/r/agents.yaml"},
-		"samples elsewhere":  {func(t *testing.T, _ string, _, run map[string]any) { run["url_samples"] = "_runs/r/manifest.json" }, "is not _runs/r/urls.txt"},
-		"a column that is said to be left out": {func(t *testing.T, _ string, p, _ map[string]any) { p["without"] = []any{"policies.class"} },
+		"a run is not named": {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{} },
+			"_runs/r/manifest.json is not of the data set: neither provenance.json nor a manifest names it"},
+		"a run is null":   {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{nil} }, "a run is null"},
+		"a run is a path": {func(t *testing.T, _ string, _, run map[string]any) { run["run"] = "../../r" }, "run ID"},
+		"agents elsewhere": {func(t *testing.T, _ string, _, run map[string]any) {
+			run["agents"] = "../../../../../etc/passwd"
+		}, "is not _runs/r/agents.yaml"},
+		"samples elsewhere": {func(t *testing.T, _ string, _, run map[string]any) {
+			run["url_samples"] = "_runs/r/manifest.json"
+		}, "is not _runs/r/urls.txt"},
+		"a column that is said to be left out": {func(t *testing.T, _ string, p, _ map[string]any) {
+			p["without"] = []any{"policies.class"}
+		},
 			"provenance.json is damaged: the columns that it says are left out"},
 		"an unknown field of a profile": {func(t *testing.T, _ string, _, run map[string]any) {
 			run["profile_fields"].(map[string]any)["google"].(map[string]any)["unheard_of"] = true
@@ -248,9 +268,14 @@ func distrusted(t *testing.T, folder string) {
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(copied, filepath.Dir(policies), "part-0000000009.parquet"), content, 0o666))
 		}, "part-0000000009.parquet is not of the data set: neither"},
-		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "fetches/run=r/part-0000000000.parquet is damaged: "},
-		"two bodies, swapped":    {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) }, "the table bodies has a body with the digest "},
-		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
+		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) {
+			boast(t, copied)
+		}, "fetches/run=r/part-0000000000.parquet is damaged: "},
+		"two bodies, swapped": {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) },
+			"the table bodies has a body with the digest "},
+		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) {
+			garble(t, copied, "verdicts")
+		},
 			"verdicts/run=r/part-0000000000.parquet is damaged: damaged Parquet: "},
 		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
 			"bodies/run=r/part-0000000000.parquet is damaged: damaged Parquet: "},
@@ -277,7 +302,9 @@ func distrusted(t *testing.T, folder string) {
 // swapBodies exchanges two bodies, but not their digests.
 func swapBodies(t *testing.T, folder string) {
 	t.Helper()
-	tampered(t, folder, "bodies", changedRows(t, func(all []schema.Body) { all[0].Body, all[1].Body = all[1].Body, all[0].Body }))
+	tampered(t, folder, "bodies", changedRows(t, func(all []schema.Body) {
+		all[0].Body, all[1].Body = all[1].Body, all[0].Body
+	}))
 }
 
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.
@@ -289,7 +316,8 @@ func boast(t *testing.T, folder string) {
 		rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
 		at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
 		footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
-		return slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+		return slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))),
+			[]byte("PAR1"))
 	})
 }
 

@@ -22,25 +22,37 @@ import (
 // and columns. None is different or refused, and what is not compared is named, in the last line too.
 func reproducedInPart(t *testing.T, dir string) {
 	t.Helper()
-	const documents = "preferences (statements of documents), documents, summary (document), examples (document), label_counts (document)"
+	const documents = "preferences (statements of documents), documents, summary (document), examples (document), " +
+		"label_counts (document)"
 	for i, c := range []struct{ runs, without, last string }{
-		{"r", "", "preferences (statements of documents), labels (sector), documents, summary (document), examples (document), label_counts (document)"},
+		{"r", "", "preferences (statements of documents), labels (sector), documents, summary (document), examples " +
+			"(document), label_counts (document)"},
 		{"archive", "", documents},
 		{"again planned", "", "labels (sector)"},
-		{"r archive", "answers", "documents, summary (answer, document, page_met), examples (document), label_counts (answer, document, page_met), bodies"},
+		{"r archive", "answers", "documents, summary (answer, document, page_met), examples (document), label_counts " +
+			"(answer, document, page_met), bodies"},
 		{"again planned", "answers", "labels (sector), summary (answer, page_met), label_counts (answer, page_met), bodies"},
-		{"archive", "answers.treatment", "preferences (statements of documents), answers, documents, summary (answer, document, page_met)"},
-		{"again planned", "answers.path,answers.remark", "answers, labels (sector), summary (answer, page_met), label_counts (answer, page_met), bodies"},
-		{"unlisted", "", "sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
-		{"unlisted", "sitemap_files", "coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
-		{"r", "urls", "sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
-		{"again", "urls.lastmod", "sitemap_files, coverage, urls, summary (coverage, listed_closed, sitemap_file, sitemap_host)"},
-		{"archive", "sitemap_files.remark,preferences.document", "preferences, sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
+		{"archive", "answers.treatment",
+			"preferences (statements of documents), answers, documents, summary (answer, document, page_met)"},
+		{"again planned", "answers.path,answers.remark",
+			"answers, labels (sector), summary (answer, page_met), label_counts (answer, page_met), bodies"},
+		{"unlisted", "", "sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, " +
+			"sitemap_host)"},
+		{"unlisted", "sitemap_files",
+			"coverage, documents, summary (coverage, document, listed_closed, sitemap_file, sitemap_host)"},
+		{"r", "urls", "sitemap_files, coverage, documents, summary (coverage, document, listed_closed, sitemap_file, " +
+			"sitemap_host)"},
+		{"again", "urls.lastmod",
+			"sitemap_files, coverage, urls, summary (coverage, listed_closed, sitemap_file, sitemap_host)"},
+		{"archive", "sitemap_files.remark,preferences.document", "preferences, sitemap_files, coverage, documents, summary " +
+			"(coverage, document, listed_closed, sitemap_file, sitemap_host)"},
 		{"r", "documents", "preferences (statements of documents), labels (sector), summary (document)"},
 		{"archive", "documents,preferences.document", "preferences, summary (document)"},
-		{"r", "answers.price_header", "preferences (statements of documents), labels (sector), documents, summary (document)"},
+		{"r", "answers.price_header",
+			"preferences (statements of documents), labels (sector), documents, summary (document)"},
 		{"again", "labels.host", "labels, label_counts"},
-		{"r", "labels,label_counts", "preferences (statements of documents), documents, summary (document), examples (document)"},
+		{"r", "labels,label_counts",
+			"preferences (statements of documents), documents, summary (document), examples (document)"},
 		{"again", "fetches.cdn", "labels, label_counts (cdn)"},
 		{"again", "verdicts", "labels (sector), summary (verdict), label_counts (verdict)"},
 		{"r archive again unlisted", strings.Join(harmless(), ","), ""},
@@ -54,7 +66,8 @@ func reproducedInPart(t *testing.T, dir string) {
 		}
 		for _, run := range runs {
 			set := filepath.Join(t.TempDir(), "set")
-			args := []string{"publish", "--out", dir, run, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "--without", c.without}
+			args := []string{"publish", "--out", dir, run, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "--without",
+				c.without}
 			if c.without == "" {
 				args = args[:len(args)-2]
 			}
@@ -71,7 +84,8 @@ func reproducedInPart(t *testing.T, dir string) {
 	bodies, _, _ := dumpBodies(t, dir)
 	set := filepath.Join(t.TempDir(), "set")
 	publishTo(t, dir, set, "--without", "bodies")
-	if text := call(t, 0, "reproduce", set, "--bodies", bodies); !strings.Contains(text, "answers: not compared (the data set does not have what ") ||
+	if text := call(t, 0, "reproduce", set, "--bodies", bodies); !strings.Contains(text,
+		"answers: not compared (the data set does not have what ") ||
 		!strings.Contains(text, "run r: policies: the same, ") {
 		t.Errorf("bodies are given, of which those of answers to identities are none:\n%s", text)
 	}
@@ -80,12 +94,14 @@ func reproducedInPart(t *testing.T, dir string) {
 
 // harmless are the columns, as table.column, without which all that remains is compared.
 func harmless() (all []string) {
-	deciding := regexp.MustCompile(`^(summary|changes|series|sitemap_files|urls|labels)\.|\.(seq|host|agent|profile|metric|key|category|count)$|` +
-		`^(bodies|verdicts\.url|preferences\.document|fetches\.cdn|label_counts)`)
+	deciding := regexp.MustCompile(
+		`^(summary|changes|series|sitemap_files|urls|labels)\.|\.(seq|host|agent|profile|metric|key|category|count)$|` +
+			`^(bodies|verdicts\.url|preferences\.document|fetches\.cdn|label_counts)`)
 	for _, name := range publish.ColumnNames() {
 		table, _, _ := strings.Cut(name, ".")
 		lacking := &journal.Manifest{Plan: journal.Plan{Tables: []string{"answers"}}, Without: []string{name}}
-		if deciding.MatchString(name) || len(journal.Needed([]string{name})) > 0 || table == "answers" && !lacking.HasAnswers() {
+		if deciding.MatchString(name) || len(journal.Needed([]string{name})) > 0 || table == "answers" &&
+			!lacking.HasAnswers() {
 			continue
 		}
 		all = append(all, name)
@@ -146,11 +162,13 @@ func TestContentTypesAreNeeded_NoRace(t *testing.T) {
 	defer server.Close()
 	for profile, code := range map[string]int{"google": 0, "google,robotstxt-r": 65} {
 		dir := t.TempDir()
-		call(t, 0, "run", "a.example", "--out", dir, "--run", "r", "--profile", profile, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
+		call(t, 0, "run", "a.example", "--out", dir, "--run", "r", "--profile", profile, "--schemes", "http", "--connect-to",
+			server.Listener.Addr().String(), "--keep-bodies", "--progress", "none")
 		for _, lost := range []string{"fetches.content_type", "fetches.http_version"} {
 			set := filepath.Join(t.TempDir(), "set")
 			publishTo(t, dir, set, "--without", lost)
-			if text := call(t, code, "reproduce", set); code != 0 && !strings.Contains(text, "cannot be re-evaluated without "+lost+"\n") {
+			if text := call(t, code, "reproduce", set); code != 0 && !strings.Contains(text, "cannot be re-evaluated without "+
+				lost+"\n") {
 				t.Errorf("%s without %s:\n%s", profile, lost, text)
 			}
 		}

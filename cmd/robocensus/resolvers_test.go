@@ -45,7 +45,8 @@ func TestResolversThatFail_NoRace(t *testing.T) {
 	var stdout, stderr strings.Builder
 	code := mainCode([]string{
 		"run", "--hosts", list, "--out", out, "--run", "r", "--schemes", "http", "--progress", "none", "--allow-private",
-		"--resolver", failing + "," + silent, "--resolver", good, "--resolver", gone.LocalAddr().String(), "--per-resolver", "40",
+		"--resolver", failing + "," + silent, "--resolver", good, "--resolver", gone.LocalAddr().String(), "--per-resolver",
+		"40",
 		"--concurrency", "200", "--per-address", "200", "--retries", "0", "--tables", "fetches,summary",
 	}, nil, &stdout, &stderr)
 	if code != 0 || !strings.Contains(stdout.String(), "1,000") {

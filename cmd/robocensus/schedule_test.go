@@ -60,7 +60,8 @@ func newWeeks(t *testing.T, faults, hosts string) *weeks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{os.Symlink(self, filepath.Join(bin, "robocensus")), os.WriteFile(w.hosts, []byte(hosts), 0o666)} {
+	for _, err := range []error{os.Symlink(self, filepath.Join(bin, "robocensus")), os.WriteFile(w.hosts, []byte(hosts),
+		0o666)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,8 @@ func newWeeks(t *testing.T, faults, hosts string) *weeks {
 
 func (w *weeks) command(week string, flags ...string) *exec.Cmd {
 	args := append([]string{"../../configs/schedule/weekly.sh", w.dir, w.hosts,
-		"--schemes", "http", "--connect-to", w.addr, "--retries", "0", "--timeout", "60s", "--grace", "1s", "--progress", "none"}, flags...)
+		"--schemes", "http", "--connect-to", w.addr, "--retries", "0", "--timeout", "60s", "--grace", "1s", "--progress",
+		"none"}, flags...)
 	c := exec.Command("sh", args...)
 	c.Env = append(append(os.Environ(), "WEEK="+week, "KEEP="+w.keep), w.settings...)
 	return c
@@ -125,7 +127,8 @@ func (w *weeks) expectLeft(pattern string, want ...string) {
 
 func (w *weeks) fetches(week string) map[string]schema.Fetch {
 	w.t.Helper()
-	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+
+		"/part-0000000000.parquet"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -195,7 +198,8 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 	w.expectLeft("tables/_runs/*", "tables/_runs/2021-W02", "tables/_runs/2021-W03")
 	w.expectLeft("tables/*/run=2020-W52")
 	w.expectLeft("tables/changes/*/*", "tables/changes/run=2021-W03/against=2021-W02")
-	w.expectLeft("reports/*", "reports/2020-W52.html", "reports/2020-W53.html", "reports/2021-W01.html", "reports/2021-W02.html", "reports/2021-W03.html")
+	w.expectLeft("reports/*", "reports/2020-W52.html", "reports/2020-W53.html", "reports/2021-W01.html",
+		"reports/2021-W02.html", "reports/2021-W03.html")
 	for _, run := range []string{"2021-W02", "2021-W03"} {
 		if text, err := command("verify", "--out", filepath.Join(w.dir, "tables"), run).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, text)
@@ -254,7 +258,8 @@ func TestWeeksThatFail_NoRace(t *testing.T) {
 	})
 	t.Run("no week, and no number of runs", func(t *testing.T) {
 		w.t = t
-		for _, week := range []string{"2020-W60", "2020-W54", "2021-W53", "2020-W00", "2020-W1", "2020W10", "W10", "2020-W10x", "2020-10", "../2020-W10", "2020-W10\n"} {
+		for _, week := range []string{"2020-W60", "2020-W54", "2021-W53", "2020-W00", "2020-W1", "2020W10", "W10",
+			"2020-W10x", "2020-10", "../2020-W10", "2020-W10\n"} {
 			if said := w.run(64, week); !strings.HasPrefix(said, "weekly.sh: WEEK "+week+" is no week: ") {
 				t.Errorf("%s: %s", week, said)
 			}
@@ -285,7 +290,8 @@ func TestWeeksThatFail_NoRace(t *testing.T) {
 
 func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 	t.Parallel()
-	w := newWeeks(t, `shop.example: {times: 1, status: 404, then: {body: "User-agent: *\nDisallow: /\n"}}`, "shop.example\n")
+	w := newWeeks(t, `shop.example: {times: 1, status: 404, then: {body: "User-agent: *\nDisallow: /\n"}}`,
+		"shop.example\n")
 	expectations := filepath.Join(t.TempDir(), "expectations.yaml")
 	text := "- {name: shops are open, agents: [Googlebot], urls: [/], verdict: allow}\n"
 	if err := os.WriteFile(expectations, []byte(text), 0o666); err != nil {
@@ -295,20 +301,24 @@ func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 	w.run(0, "2020-W01")
 	said := w.run(1, "2020-W02")
 	list := filepath.Join(w.dir, "tables/changes/run=2020-W02/against=2020-W01/expectations.csv")
-	alert := "2020-W02: a promise is broken, or cannot be checked; all that is otherwise: " + list + "\nExpectations\nname "
-	if !strings.HasPrefix(said, alert) || !strings.Contains(said, "shop.example  Googlebot  /    disallowed by rule     2\n") {
+	alert := "2020-W02: a promise is broken, or cannot be checked; all that is otherwise: " + list +
+		"\nExpectations\nname "
+	if !strings.HasPrefix(said, alert) ||
+		!strings.Contains(said, "shop.example  Googlebot  /    disallowed by rule     2\n") {
 		t.Errorf("said:\n%s", said)
 	}
 	if _, err := os.Stat(list); err != nil {
 		t.Error(err)
 	}
 	written, err := os.ReadFile(filepath.Join(w.dir, "reports/2020-W02.broken.txt"))
-	if err != nil || !strings.HasPrefix(said, string(written)) || strings.Contains(string(written), "allow_all") || strings.Contains(string(written), "partial") {
+	if err != nil || !strings.HasPrefix(said, string(written)) || strings.Contains(string(written), "allow_all") ||
+		strings.Contains(string(written), "partial") {
 		t.Errorf("%v; written:\n%s", err, written)
 	}
 	// The week is done, and a second start says and exits with the same.
 	w.expectLeft("reports/*", "reports/2020-W01.html", "reports/2020-W02.broken.txt", "reports/2020-W02.html")
-	if again := w.run(1, "2020-W02"); !strings.HasPrefix(again, alert) || !strings.HasSuffix(again, "2020-W02 is done: "+filepath.Join(w.dir, "reports/2020-W02.html")+"\n") {
+	if again := w.run(1, "2020-W02"); !strings.HasPrefix(again, alert) || !strings.HasSuffix(again, "2020-W02 is done: "+
+		filepath.Join(w.dir, "reports/2020-W02.html")+"\n") {
 		t.Errorf("the second start says:\n%s", again)
 	}
 	w.run(0, "2020-W01")
@@ -324,20 +334,23 @@ func TestAWeekThatWasMissed_NoRace(t *testing.T) {
 	// Runs that are no weeks do not count.
 	tables := filepath.Join(w.dir, "tables")
 	for _, run := range []string{"2020-W99", "2021-W53"} {
-		if err := command("run", "--bodies", "../../testdata/demo/hosts", "--limit", "1", "--out", tables, "--run", run, "--as-of", "2020-01", "--progress", "none").Run(); err != nil {
+		if err := command("run", "--bodies", "../../testdata/demo/hosts", "--limit", "1", "--out", tables, "--run", run,
+			"--as-of", "2020-01", "--progress", "none").Run(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.run(0, "2020-W11")
 	w.expectLeft("tables/changes/*/*", "tables/changes/run=2020-W11/against=2020-W09")
-	if said := w.run(64, "2020-W10"); !strings.HasPrefix(said, "weekly.sh: WEEK 2020-W10 is earlier than the last complete run, 2020-W11: ") {
+	if said := w.run(64, "2020-W10"); !strings.HasPrefix(said,
+		"weekly.sh: WEEK 2020-W10 is earlier than the last complete run, 2020-W11: ") {
 		t.Errorf("said:\n%s", said)
 	}
 	if said := w.run(0, "2020-W09"); !strings.HasPrefix(said, "2020-W09 is done: ") {
 		t.Errorf("said:\n%s", said)
 	}
 	w.run(0, "2020-W12")
-	for week, monday := range map[string]string{"2020-W09": "2020-02-24", "2020-W11": "2020-03-09", "2020-W12": "2020-03-16"} {
+	for week, monday := range map[string]string{"2020-W09": "2020-02-24", "2020-W11": "2020-03-09",
+		"2020-W12": "2020-03-16"} {
 		m, err := journal.ReadManifest(sinktest.Open(t, tables), week)
 		if err != nil {
 			t.Fatal(err)

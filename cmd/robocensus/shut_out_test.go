@@ -41,15 +41,18 @@ func TestShutOutTable(t *testing.T) {
 	dir := t.TempDir()
 	path, agents := filepath.Join(dir, "hosts"), filepath.Join(dir, "agents.yaml")
 	must(t, os.WriteFile(path, []byte(list), 0o666))
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Other, category: search}\n"), 0o666))
-	code, said := called("run", "--hosts", path, "--agents", agents, "--out", filepath.Join(dir, "out"), "--schemes", "http", "--connect-to", addr, "--progress", "none")
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Other, category: search}\n"),
+		0o666))
+	code, said := called("run", "--hosts", path, "--agents", agents, "--out", filepath.Join(dir, "out"), "--schemes",
+		"http", "--connect-to", addr, "--progress", "none")
 	if code != cli.ExitOK {
 		t.Fatal(said)
 	}
 	said = regexp.MustCompile(` +`).ReplaceAllString(said, " ")
 	from := strings.Index(said, "\n3 hosts shut out an agent for AI training")
 	to := strings.Index(said, "\nRows written")
-	if from < 0 || to < from || !strings.Contains(said, "\n10 of 10 hosts answered (100%), and the rules of 8 decide (80.0%).\n") {
+	if from < 0 || to < from ||
+		!strings.Contains(said, "\n10 of 10 hosts answered (100%), and the rules of 8 decide (80.0%).\n") {
 		t.Fatal(said)
 	}
 	// GPTBot: own1, own2 and all, the first two by name; part and the three few partly.

@@ -20,13 +20,15 @@ import (
 // capture is a record of a WARC file.
 func capture(host, body string) string {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
-	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://%s/robots.txt\r\nWARC-Date: 2026-11-20T10:00:00Z\r\n"+
-		"WARC-Record-ID: <urn:uuid:%[1]s>\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", host, len(block), block)
+	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://%s/robots.txt\r\n"+
+		"WARC-Date: 2026-11-20T10:00:00Z\r\nWARC-Record-ID: <urn:uuid:%[1]s>\r\nContent-Type: application/http; "+
+		"msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", host, len(block), block)
 }
 
 // signedServer serves files over https to those who sign, and returns its URL and a
 // file of its certificate. It redirects from /moved/ to another server of the same files.
-func signedServer(t *testing.T, files map[string]string, signature string) (url, certificate string, referers func() []string) {
+func signedServer(t *testing.T, files map[string]string, signature string) (url, certificate string,
+	referers func() []string) {
 	var mu sync.Mutex
 	var seen []string
 	handle := func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +53,8 @@ func signedServer(t *testing.T, files map[string]string, signature string) (url,
 	server := httptest.NewTLSServer(http.HandlerFunc(handle))
 	t.Cleanup(server.Close)
 	certificate = filepath.Join(t.TempDir(), "ca.pem")
-	must(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o666))
+	must(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: server.Certificate().Raw}), 0o666))
 	return server.URL, certificate, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(seen) }
 }
 
@@ -62,11 +65,14 @@ func TestSignaturesStayAtHome_NoRace(t *testing.T) {
 	t.Parallel()
 	const secret = "5ec7e700"
 	files := map[string]string{
-		"/a.warc":      capture("a.example", "User-agent: *\nDisallow: /\n") + capture("b.example", "User-agent: GPTBot\nDisallow: /\n"),
+		"/a.warc": capture("a.example", "User-agent: *\nDisallow: /\n") + capture("b.example",
+			"User-agent: GPTBot\nDisallow: /\n"),
 		"/b.warc":      capture("c.example", "User-agent: *\nDisallow:\n") + "WARC/1.0\r\nbroken",
-		"/agents.yaml": "- {name: GPTBot}\n", "/urls.txt": "/\n/x\nhttps://nowhere.example/y\n", "/ranks.csv": "1,a.example\n2,b.example\n",
+		"/agents.yaml": "- {name: GPTBot}\n", "/urls.txt": "/\n/x\nhttps://nowhere.example/y\n",
+		"/ranks.csv":   "1,a.example\n2,b.example\n",
 		"/config.yaml": "tables: [fetches, policies, verdicts, summary, agents, examples]\n", "/bad.yaml": "- [\n",
-		"/expect.yaml": "- {name: open, hosts: [a.example], verdict: allow, agents: [GPTBot], urls: [/]}\n", "/empty": "", "/hosts.txt": "a.example\nb.example\n-bad-\n",
+		"/expect.yaml": "- {name: open, hosts: [a.example], verdict: allow, agents: [GPTBot], urls: [/]}\n", "/empty": "",
+		"/hosts.txt": "a.example\nb.example\n-bad-\n",
 	}
 	url, certificate, referers := signedServer(t, files, secret)
 	signed := func(name string) string { return url + name + "?X-Amz-Date=1&X-Amz-Signature=" + secret }
@@ -87,11 +93,16 @@ func TestSignaturesStayAtHome_NoRace(t *testing.T) {
 		return string(text)
 	}
 	census := func(more ...string) []string {
-		return append([]string{"run", "--out", out, "--progress", "none", "--tables", "fetches,policies,verdicts,summary,examples", "--agents", signed("/agents.yaml"), "--urls", signed("/urls.txt")}, more...)
+		return append([]string{"run", "--out", out, "--progress", "none", "--tables",
+			"fetches,policies,verdicts,summary,examples", "--agents", signed("/agents.yaml"), "--urls", signed("/urls.txt")},
+			more...)
 	}
-	call(1, census("--run", "a", "--warc-paths", signed("/paths.txt"), "--ranks", signed("/ranks.csv"), "--config", signed("/config.yaml"), "--expect", signed("/expect.yaml"), "--hosts", signed("/hosts.txt"))...)
-	call(0, census("--run", "b", "--warc", signed("/moved/a.warc"), "--warc", signed("/b.warc"), "--warc", signed("/b.warc"))...)
-	if text := call(0, census("--run", "b", "--resume", "--warc", signed("/moved/a.warc")+"&X-Amz-Date=2", "--warc", signed("/b.warc")+"&X-Amz-Date=2")...); !strings.HasPrefix(text, "nothing to do") {
+	call(1, census("--run", "a", "--warc-paths", signed("/paths.txt"), "--ranks", signed("/ranks.csv"), "--config",
+		signed("/config.yaml"), "--expect", signed("/expect.yaml"), "--hosts", signed("/hosts.txt"))...)
+	call(0, census("--run", "b", "--warc", signed("/moved/a.warc"), "--warc", signed("/b.warc"), "--warc",
+		signed("/b.warc"))...)
+	if text := call(0, census("--run", "b", "--resume", "--warc", signed("/moved/a.warc")+"&X-Amz-Date=2", "--warc",
+		signed("/b.warc")+"&X-Amz-Date=2")...); !strings.HasPrefix(text, "nothing to do") {
 		t.Errorf("with another signature: %s", text)
 	}
 	call(65, census("--warc-paths", signed("/gone.txt"))...)
@@ -104,7 +115,8 @@ func TestSignaturesStayAtHome_NoRace(t *testing.T) {
 	call(64, census("--warc-paths", signed("/paths.txt"), "--warc-base", signed(""))...)
 	call(64, "run", "a.example", "--out", signed("/x"))
 	call(64, "run", "a.example", "--out", out, "--state", signed("/x"))
-	call(64, "plan", "--out", out, "--run", "p", "--shards", "2", "--hosts", signed("/hosts.txt"), "--agents", signed("/agents.yaml"))
+	call(64, "plan", "--out", out, "--run", "p", "--shards", "2", "--hosts", signed("/hosts.txt"), "--agents",
+		signed("/agents.yaml"))
 	call(65, "plan", "--out", out, "--run", "p", "--shards", "2", "--warc-paths", signed("/paths.txt"))
 	call(0, "plan", "--out", out, "--run", "p", "--shards", "2", "--hosts", signed("/hosts.txt"))
 	call(65, "run", "a.example", "--out", out, "--agents", strings.Replace(signed("/x"), "https", "http", 1))
@@ -130,7 +142,8 @@ func TestSignaturesStayAtHome_NoRace(t *testing.T) {
 	}
 	rejected, err := os.ReadFile(filepath.Join(out, "_runs/a/rejected.csv"))
 	must(t, err)
-	for _, row := range []string{"3," + url + "/./b%2Ewarc,duplicate: the same archive as " + url + "/b.warc,warc-paths\n", "4,", "damaged_record"} {
+	for _, row := range []string{"3," + url + "/./b%2Ewarc,duplicate: the same archive as " + url +
+		"/b.warc,warc-paths\n", "4,", "damaged_record"} {
 		if !strings.Contains(string(rejected), row) {
 			t.Errorf("rejected.csv lacks %q:\n%s", row, rejected)
 		}
@@ -162,13 +175,16 @@ func TestArchivesThatRedirectInwards(t *testing.T) {
 	server := httptest.NewTLSServer(http.RedirectHandler(inner+"/a.warc", http.StatusFound))
 	t.Cleanup(server.Close)
 	certificate := filepath.Join(t.TempDir(), "ca.pem")
-	must(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o666))
+	must(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: server.Certificate().Raw}), 0o666))
 	for _, row := range []struct {
 		code int
 		says string
 		more []string
-	}{{65, "127.0.0.1, a special address, which only robocensus run --allow-private asks", nil}, {0, "1 capture judged", []string{"--allow-private"}}} {
-		c := command(append([]string{"run", "--warc", server.URL + "/x.warc", "--out", t.TempDir(), "--tables", "fetches", "--progress", "none"}, row.more...)...)
+	}{{65, "127.0.0.1, a special address, which only robocensus run --allow-private asks", nil},
+		{0, "1 capture judged", []string{"--allow-private"}}} {
+		c := command(append([]string{"run", "--warc", server.URL + "/x.warc", "--out", t.TempDir(), "--tables", "fetches",
+			"--progress", "none"}, row.more...)...)
 		c.Env = append(c.Env, "SSL_CERT_FILE="+certificate)
 		text, _ := c.CombinedOutput()
 		if code := c.ProcessState.ExitCode(); code != row.code || !strings.Contains(string(text), row.says) {

@@ -30,10 +30,13 @@ func TestResumingWithAnotherSpelling_NoRace(t *testing.T) {
 	must(t, os.MkdirAll("warcs", 0o777))
 	const robots = "User-agent: *\nDisallow: /x\n"
 	for name, text := range map[string]string{
-		"hosts.txt": "a.example\nb.example\n", "agents.yaml": "- {name: GPTBot}\n", "urls.txt": "/x\n", "templates.yaml": "- {name: own, kind: file, text: \"User-agent: *\\n\"}\n",
-		"bodies/a.example": robots, "bodies/b.example": robots, "ranks.csv": "1,a.example\n", "config.yaml": "keep-comments: true\n",
-		"warcs/a.warc": capture("a.example", robots), "warcs/b.warc": capture("b.example", robots), "warcs.paths": "warcs/a.warc\nwarcs/b.warc\n",
-		"paths": "a.warc\nb.warc\n",
+		"hosts.txt": "a.example\nb.example\n", "agents.yaml": "- {name: GPTBot}\n", "urls.txt": "/x\n",
+		"templates.yaml":   "- {name: own, kind: file, text: \"User-agent: *\\n\"}\n",
+		"bodies/a.example": robots, "bodies/b.example": robots, "ranks.csv": "1,a.example\n",
+		"config.yaml":  "keep-comments: true\n",
+		"warcs/a.warc": capture("a.example", robots), "warcs/b.warc": capture("b.example", robots),
+		"warcs.paths": "warcs/a.warc\nwarcs/b.warc\n",
+		"paths":       "a.warc\nb.warc\n",
 	} {
 		must(t, os.WriteFile(name, []byte(text), 0o666))
 	}
@@ -53,10 +56,13 @@ func TestResumingWithAnotherSpelling_NoRace(t *testing.T) {
 		"a base":   {"--warc-paths", "paths", "--warc-base", "warcs"},
 		"bodies":   {"--bodies", "bodies", "--ranks", "ranks.csv"},
 		"a run":    {"--from-run", "earlier/_runs/r"},
-		"hosts":    {"--hosts", "hosts.txt", "--connect-to", "127.0.0.1:9", "--allow-private", "--retries", "0", "--accept-unreachable", "--warc-out", "e.warc.gz"},
+		"hosts": {"--hosts", "hosts.txt", "--connect-to", "127.0.0.1:9", "--allow-private", "--retries", "0",
+			"--accept-unreachable", "--warc-out", "e.warc.gz"},
 	} {
 		for how, other := range map[string]func(path string) string{
-			"dot": func(path string) string { return "./" + path }, "absolute": func(path string) string { return filepath.Join(dir, path) },
+			"dot": func(path string) string { return "./" + path }, "absolute": func(path string) string {
+				return filepath.Join(dir, path)
+			},
 			"round": func(path string) string { return "bodies/..//" + path }, "slash": func(path string) string {
 				if info, err := os.Stat(path); err == nil && info.IsDir() {
 					return path + "/"

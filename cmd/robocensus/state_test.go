@@ -50,7 +50,8 @@ func TestKilledRunsLoseNothingAndAskNothingTwice_NoRace(t *testing.T) {
 	}
 	args := func(run string) []string {
 		return []string{
-			"run", "--hosts", path, "--out", out, "--run", run, "--schemes", "http", "--connect-to", addr, "--state", filepath.Join(dir, "state"),
+			"run", "--hosts", path, "--out", out, "--run", run, "--schemes", "http", "--connect-to", addr, "--state",
+			filepath.Join(dir, "state"),
 			"--concurrency", fmt.Sprint(concurrency), "--tables", "fetches,groups", "--progress", "none",
 		}
 	}

@@ -137,7 +137,8 @@ func stopAndResume(t *testing.T, stops ...stop) {
 				t.Errorf("to stop took %v, and all hosts answer within a second", took)
 			}
 			asked := server.Report(0).Requests
-			if want := fmt.Sprintf("the answers of %d hosts are kept", asked); most == 0 && !strings.Contains(strings.ReplaceAll(said.String(), ",", ""), want) {
+			if want := fmt.Sprintf("the answers of %d hosts are kept", asked); most == 0 &&
+				!strings.Contains(strings.ReplaceAll(said.String(), ",", ""), want) {
 				t.Errorf("%s\nwant %s", &said, want)
 			}
 			if asked == hosts {
@@ -164,7 +165,8 @@ func stopAndResume(t *testing.T, stops ...stop) {
 					t.Fatal(err)
 				}
 				for _, r := range rows {
-					if n++; r.Seq != int64(n) || r.Source != "network" || r.Reason != "success" && r.Reason != "client_error" || r.TotalMicros == nil {
+					if n++; r.Seq != int64(n) || r.Source != "network" || r.Reason != "success" && r.Reason != "client_error" ||
+						r.TotalMicros == nil {
 						t.Errorf("row %d: seq %d, %s, source %s, %s, total %v", n, r.Seq, r.Host, r.Source, r.Reason, r.TotalMicros)
 					}
 				}
@@ -185,7 +187,8 @@ func TestASecondSignalEndsTheRunAtOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a.test\nhang.test\nb.test\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"run", "--hosts", path, "--out", filepath.Join(dir, "out"), "--run", "r", "--schemes", "http", "--connect-to", addr, "--progress", "none", "--concurrency", "1"}
+	args := []string{"run", "--hosts", path, "--out", filepath.Join(dir, "out"), "--run", "r", "--schemes", "http",
+		"--connect-to", addr, "--progress", "none", "--concurrency", "1"}
 	c := command(append(args, "--timeout", "300s", "--grace", "300s")...)
 	pipe, err := c.StderrPipe()
 	if err != nil {
@@ -207,7 +210,8 @@ func TestASecondSignalEndsTheRunAtOnce(t *testing.T) {
 	if n := server.Report(0).Requests; n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "out", "_runs", "r", "captures", "0000000000")); err != nil || !bytes.Contains(text, []byte("a.test")) {
+	if text, err := os.ReadFile(filepath.Join(dir, "out", "_runs", "r", "captures", "0000000000")); err != nil ||
+		!bytes.Contains(text, []byte("a.test")) {
 		t.Errorf("the answer of a.test is not kept: %q, %v", text, err)
 	}
 }
@@ -243,7 +247,8 @@ func TestASignalEndsTheWaitForAPipe(t *testing.T) {
 			}
 			// A writer can open the pipe once there is a reader; it writes nothing.
 			var writer *os.File
-			for deadline := time.Now().Add(20 * time.Second); writer == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(20 * time.Second); writer == nil && time.Now().Before(deadline); time.Sleep(
+				time.Millisecond) {
 				writer, _ = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			}
 			if writer == nil {
@@ -275,7 +280,8 @@ func TestTwoRunsOfOneSecondHaveTwoIDs_NoRace(t *testing.T) {
 	errs := make(chan error, runs)
 	for range runs {
 		go func() {
-			text, err := command("run", "--hosts", path, "--out", out, "--schemes", "http", "--connect-to", addr, "--progress", "none").CombinedOutput()
+			text, err := command("run", "--hosts", path, "--out", out, "--schemes", "http", "--connect-to", addr, "--progress",
+				"none").CombinedOutput()
 			if err != nil {
 				err = fmt.Errorf("%w\n%s", err, text)
 			}

@@ -27,14 +27,17 @@ const obeyedText = "x\x1b[31m\x1b]0;t\x07\u009b2J\u202e\r\nforged: 0\u2028y"
 // over data is. Each prints for people, but for --json and the like.
 func overData() (over [][]string, other []string) {
 	return [][]string{
-		{"report", "r", "--text"}, {"report", "r", "--html", "-"}, {"runs"}, {"runs", "--json"}, {"verify", "r"}, {"verify", "r", "--json"},
+		{"report", "r", "--text"}, {"report", "r", "--html", "-"}, {"runs"}, {"runs", "--json"}, {"verify", "r"},
+		{"verify", "r", "--json"},
 		{"show", "h1.example"}, {"show", "h1.example", "--run", "r", "--agent", "GPTBot"}, {"show", "h1.example", "--json"},
 		{"history", "h1.example"}, {"history", "h1.example", "--agent", "GPTBot"},
-		{"series"}, {"series", "--movers"}, {"series", "--csv", "-"}, {"series", "--json"}, {"series", "--html", "-"}, {"series", "--panel", "--clustered"},
+		{"series"}, {"series", "--movers"}, {"series", "--csv", "-"}, {"series", "--json"}, {"series", "--html", "-"},
+		{"series", "--panel", "--clustered"},
 		{"diff", "q", "r", "--list"}, {"diff", "q", "r", "--format", "csv"}, {"diff", "q", "r", "--format", "ndjson"},
 		{"diff", "q", "r", "--again"}, {"diff", "q", "r", "--format", "markdown"}, {"diff", "q", "r", "--format", "json"},
 		{"check", "https://h1.example/1", "--agent", "GPTBot"},
-		{"run", "--from-run", "r", "--run", "again", "--progress", "none"}, {"run", "--from-run", "r", "--run", "lines", "--progress", "none", "--lines"},
+		{"run", "--from-run", "r", "--run", "again", "--progress", "none"}, {"run", "--from-run", "r", "--run", "lines",
+			"--progress", "none", "--lines"},
 		{"run", "--from-run", "r", "--run", "dry", "--dry-run"},
 		{"publish", "--to", "set", "r", "--creator", "A", "--licence", "CC0-1.0"}, {"prune", "--keep", "1", "--dry-run"},
 	}, []string{"completion", "help", "demo", "plan", "compare", "export", "reproduce"}
@@ -71,7 +74,8 @@ func textColumns() (names []string, forge map[string]func(*forgedSet) bool) {
 	add := func(table string, row reflect.Type, change func(*forgedSet, string, string) bool) {
 		for i := range row.NumField() {
 			f := row.Field(i)
-			if kind := f.Type.Kind(); kind == reflect.String || kind == reflect.Pointer && f.Type.Elem().Kind() == reflect.String || kind == reflect.Slice && f.Type.Elem().Kind() == reflect.String {
+			if kind := f.Type.Kind(); kind == reflect.String || kind == reflect.Pointer &&
+				f.Type.Elem().Kind() == reflect.String || kind == reflect.Slice && f.Type.Elem().Kind() == reflect.String {
 				name := table + "." + f.Name
 				names, forge[name] = append(names, name), func(s *forgedSet) bool { return change(s, table, f.Name) }
 			}
@@ -121,14 +125,16 @@ func forgedChanges(f *forgedSet, _, field string) bool {
 func TestNothingOfDataControlsATerminal_NoRace(t *testing.T) {
 	over, other := overData()
 	for _, c := range commands().Commands() {
-		if !slices.ContainsFunc(over, func(args []string) bool { return args[0] == c.Name() }) && !slices.Contains(other, c.Name()) {
+		if !slices.ContainsFunc(over, func(args []string) bool { return args[0] == c.Name() }) &&
+			!slices.Contains(other, c.Name()) {
 			t.Errorf("the command %s is in no list of this test", c.Name())
 		}
 	}
 	good := twoRunsOfBodies(t)
 	names, forge := textColumns()
 	if testing.Short() {
-		always := []string{"summary.Stratum", "summary.Key", "summary.Agent", "changes.Kind", "fetches.ErrorClass", "agents.Category", "fetches.Host", "summary.Category", "changes.Severity"}
+		always := []string{"summary.Stratum", "summary.Key", "summary.Agent", "changes.Kind", "fetches.ErrorClass",
+			"agents.Category", "fetches.Host", "summary.Category", "changes.Severity"}
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		names = append(always, names[0])
 	}
@@ -179,7 +185,8 @@ func twoRunsOfBodies(t *testing.T) string {
 	t.Helper()
 	work := t.TempDir()
 	agents := filepath.Join(work, "agents.yaml")
-	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(agents,
+		[]byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	out := filepath.Join(work, "out")
 	for n, run := range []string{"q", "r"} {
 		var ranks []string
@@ -196,7 +203,8 @@ func twoRunsOfBodies(t *testing.T) string {
 		}
 		list := filepath.Join(work, "ranks.csv")
 		must(t, os.WriteFile(list, []byte(strings.Join(ranks, "\n")), 0o666))
-		call(t, 0, "run", "--bodies", filepath.Join(work, run), "--ranks", list, "--out", out, "--run", run, "--as-of", cmp.Or(map[string]string{"q": "2025"}[run], "2026"),
+		call(t, 0, "run", "--bodies", filepath.Join(work, run), "--ranks", list, "--out", out, "--run", run, "--as-of",
+			cmp.Or(map[string]string{"q": "2025"}[run], "2026"),
 			"--agents", agents, "--keep-bodies", "--keep-comments", "--progress", "none")
 	}
 	call(t, 0, "diff", "q", "r", "--out", out)

@@ -20,7 +20,8 @@ func TestVerifyShowsProgressInLines(t *testing.T) {
 		show(8, 8)
 		end()
 		text := out.String()
-		if strings.Count(text, "msg=progress parts=2 of=8\n") != 2 || strings.Count(text, "msg=progress parts=8 of=8\n") != 1 {
+		if strings.Count(text, "msg=progress parts=2 of=8\n") != 2 ||
+			strings.Count(text, "msg=progress parts=8 of=8\n") != 1 {
 			t.Errorf("logged\n%s", text)
 		}
 	})

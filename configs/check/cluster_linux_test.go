@@ -27,8 +27,10 @@ import (
 var (
 	binaries = flag.String("binaries", "", "folder of etcd, kube-apiserver and kube-controller-manager")
 	bin      = flag.String("bin", "", "folder of robocensus and robofarm")
-	corpus   = flag.String("corpus", "", "folder of robots-real.tar.gz and hosts-ranked.csv; the hosts of the demo if it has none")
-	work     = flag.String("work", "", "empty folder; the tables of one machine end up in single, those of the Job in array")
+	corpus   = flag.String("corpus", "",
+		"folder of robots-real.tar.gz and hosts-ranked.csv; the hosts of the demo if it has none")
+	work = flag.String("work", "",
+		"empty folder; the tables of one machine end up in single, those of the Job in array")
 )
 
 const (
@@ -56,8 +58,10 @@ func TestJobUnderKubernetes(t *testing.T) {
 		"profile": "google,rfc9309", "keep-bodies": true,
 	}
 	must(t, os.WriteFile(filepath.Join(*work, "agents.yaml"), []byte(agents), 0o666))
-	alone := exec.Command(filepath.Join(*bin, "robocensus"), "run", "--hosts", hosts, "--agents", filepath.Join(*work, "agents.yaml"), "--schemes", "http",
-		"--connect-to", farm, "--profile", "google,rfc9309", "--keep-bodies", "--out", filepath.Join(*work, "single"), "--run", run, "--progress", "none")
+	alone := exec.Command(filepath.Join(*bin, "robocensus"), "run", "--hosts", hosts, "--agents",
+		filepath.Join(*work, "agents.yaml"), "--schemes", "http",
+		"--connect-to", farm, "--profile", "google,rfc9309", "--keep-bodies", "--out", filepath.Join(*work, "single"),
+		"--run", run, "--progress", "none")
 	if text, err := alone.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -89,7 +93,8 @@ func TestJobUnderKubernetes(t *testing.T) {
 	applyManifest(t, api, m)
 	job := d.waitForJob()
 	d.wantCodes(map[int][]int{0: {0}, 1: {75, 0}, 2: {137, 0}, 3: {74, 0}, 4: {0}, 5: {65}, 6: {0}, 7: {0}})
-	if s := job.Status; conditionOf(job) != batch.JobFailed || s.CompletedIndexes != "0-4,6,7" || s.FailedIndexes == nil || *s.FailedIndexes != "5" {
+	if s := job.Status; conditionOf(job) != batch.JobFailed || s.CompletedIndexes != "0-4,6,7" ||
+		s.FailedIndexes == nil || *s.FailedIndexes != "5" {
 		t.Fatalf("the Job has the status %+v", s)
 	}
 	for index, want := range map[int]string{1: "0", 2: "1", 3: "1"} {
@@ -168,7 +173,8 @@ func applyManifest(t *testing.T, api *apiServer, m *manifest) {
 	must(t, err)
 	const objects = "/api/v1/namespaces/default/"
 	must(t, api.apply(t.Context(), objects+"secrets/robocensus", secret))
-	for i, path := range []string{objects + "configmaps/" + m.environment.Name, objects + "configmaps/" + m.files.Name, jobsPath + "/" + m.job.Name} {
+	for i, path := range []string{objects + "configmaps/" + m.environment.Name, objects + "configmaps/" + m.files.Name,
+		jobsPath + "/" + m.job.Name} {
 		must(t, api.apply(t.Context(), path, all[i]))
 	}
 }

@@ -22,18 +22,22 @@ func TestCronJob(t *testing.T) {
 	c := pod.Containers[0]
 	memory, limit := c.Resources.Requests[core.ResourceMemory], c.Resources.Limits[core.ResourceMemory]
 	for what, ok := range map[string]bool{
-		"kinds":                          claim.APIVersion == "v1" && claim.Kind == "PersistentVolumeClaim" && job.APIVersion == "batch/v1" && job.Kind == "CronJob",
+		"kinds": claim.APIVersion == "v1" && claim.Kind == "PersistentVolumeClaim" &&
+			job.APIVersion == "batch/v1" && job.Kind == "CronJob",
 		"one at a time":                  job.Spec.ConcurrencyPolicy == batch.ForbidConcurrent,
 		"in UTC, as the weeks are named": job.Spec.TimeZone != nil && *job.Spec.TimeZone == "Etc/UTC",
 		"the time of the timer":          job.Spec.Schedule == "17 3 * * 1",
 		"over before the next":           jobSpec.ActiveDeadlineSeconds != nil && *jobSpec.ActiveDeadlineSeconds < 7*24*3600,
 		"a failure policy needs Never":   jobSpec.PodFailurePolicy != nil && pod.RestartPolicy == core.RestartPolicyNever,
-		"not root":                       pod.SecurityContext != nil && *pod.SecurityContext.RunAsNonRoot && *pod.SecurityContext.RunAsUser > 0,
-		"a volume that it may write to":  pod.SecurityContext.FSGroup != nil && *pod.SecurityContext.FSGroup == *pod.SecurityContext.RunAsGroup,
-		"the usual system calls":         pod.SecurityContext.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
-		"no token":                       pod.AutomountServiceAccountToken != nil && !*pod.AutomountServiceAccountToken,
-		"no way up":                      !*c.SecurityContext.AllowPrivilegeEscalation && *c.SecurityContext.ReadOnlyRootFilesystem && slices.Contains(c.SecurityContext.Capabilities.Drop, "ALL"),
-		"memory":                         !memory.IsZero() && limit.Cmp(memory) >= 0,
+		"not root": pod.SecurityContext != nil && *pod.SecurityContext.RunAsNonRoot &&
+			*pod.SecurityContext.RunAsUser > 0,
+		"a volume that it may write to": pod.SecurityContext.FSGroup != nil &&
+			*pod.SecurityContext.FSGroup == *pod.SecurityContext.RunAsGroup,
+		"the usual system calls": pod.SecurityContext.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
+		"no token":               pod.AutomountServiceAccountToken != nil && !*pod.AutomountServiceAccountToken,
+		"no way up": !*c.SecurityContext.AllowPrivilegeEscalation &&
+			*c.SecurityContext.ReadOnlyRootFilesystem && slices.Contains(c.SecurityContext.Capabilities.Drop, "ALL"),
+		"memory": !memory.IsZero() && limit.Cmp(memory) >= 0,
 	} {
 		if !ok {
 			t.Errorf("%s: not so", what)
@@ -47,7 +51,8 @@ func TestCronJob(t *testing.T) {
 	for _, rule := range jobSpec.PodFailurePolicy.Rules {
 		actions[rule.Action] = true
 		if e := rule.OnExitCodes; e != nil {
-			if e.ContainerName == nil || *e.ContainerName != c.Name || e.Operator != batch.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(e.Values, codes[rule.Action]) {
+			if e.ContainerName == nil || *e.ContainerName != c.Name || e.Operator != batch.PodFailurePolicyOnExitCodesOpIn ||
+				!slices.Equal(e.Values, codes[rule.Action]) {
 				t.Errorf("exit codes %+v, want %v", e, codes[rule.Action])
 			}
 		}
@@ -79,7 +84,8 @@ func TestCronJob(t *testing.T) {
 	if mounts["/etc/robocensus"].ConfigMap == nil {
 		t.Error("the script is not mounted")
 	}
-	if want := []string{"sh", "/etc/robocensus/weekly.sh", "/var/lib/robocensus", "/etc/robocensus/hosts.csv"}; !slices.Equal(c.Command, want) {
+	if want := []string{"sh", "/etc/robocensus/weekly.sh", "/var/lib/robocensus",
+		"/etc/robocensus/hosts.csv"}; !slices.Equal(c.Command, want) {
 		t.Errorf("command %q, want %q", c.Command, want)
 	}
 }

@@ -56,7 +56,8 @@ func TestNextflowIsGroovy(t *testing.T) {
 	java, err = filepath.EvalSymlinks(java)
 	must(t, err)
 	parse := filepath.Join(t.TempDir(), "parse.groovy")
-	must(t, os.WriteFile(parse, []byte("import org.codehaus.groovy.control.*\ndef u = new CompilationUnit()\nu.addSource(new File(args[0]))\nu.compile(Phases.CONVERSION)\n"), 0o666))
+	must(t, os.WriteFile(parse, []byte("import org.codehaus.groovy.control.*\ndef u = new CompilationUnit()\n"+
+		"u.addSource(new File(args[0]))\nu.compile(Phases.CONVERSION)\n"), 0o666))
 	c := exec.Command(groovy, parse, "../deploy/robocensus.nf")
 	c.Env = append(os.Environ(), "JAVA_HOME="+filepath.Dir(filepath.Dir(java)))
 	if text, err := c.CombinedOutput(); err != nil {
@@ -123,7 +124,8 @@ func TestAirflow(t *testing.T) {
 	}
 	stand := filepath.Join(t.TempDir(), "airflow_stand_in.py")
 	must(t, os.WriteFile(stand, []byte(airflow), 0o666))
-	c := exec.Command(python, stand, "../deploy/robocensus_dag.py", "0", "64", "65", "69", "74", "75", "137", "-9", "1", "130")
+	c := exec.Command(python, stand, "../deploy/robocensus_dag.py", "0", "64", "65", "69", "74", "75", "137", "-9", "1",
+		"130")
 	c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	text, err := c.Output()
 	if err != nil {
@@ -138,16 +140,19 @@ func TestAirflow(t *testing.T) {
 	}
 	must(t, json.Unmarshal(text, &said))
 	for code, want := range map[string]string{
-		"0": "done", "64": "fail", "65": "fail", "69": "retry", "74": "retry", "75": "retry", "137": "retry", "-9": "retry", "1": "fail", "130": "fail",
+		"0": "done", "64": "fail", "65": "fail", "69": "retry", "74": "retry", "75": "retry", "137": "retry", "-9": "retry",
+		"1": "fail", "130": "fail",
 	} {
 		if said.Ended[code] != want {
 			t.Errorf("exit code %s: %s, want %s", code, said.Ended[code], want)
 		}
 	}
-	if want := []string{"robocensus", "run", "--out", "/shared/census", "--run", "2026-11-20", "--shard", "3", "--progress", "log"}; !slices.Equal(said.Asked, want) {
+	if want := []string{"robocensus", "run", "--out", "/shared/census", "--run", "2026-11-20", "--shard", "3",
+		"--progress", "log"}; !slices.Equal(said.Asked, want) {
 		t.Errorf("a shard runs %q", said.Asked)
 	}
-	if len(said.Flow) != 2 || !slices.Equal(said.Flow[0], []string{"plan", "shard"}) || !slices.Equal(said.Flow[1], []string{"shard", "verify"}) || said.Shards < 2 || said.AtOnce > said.Shards || said.Retries < 1 {
+	if len(said.Flow) != 2 || !slices.Equal(said.Flow[0], []string{"plan", "shard"}) || !slices.Equal(said.Flow[1],
+		[]string{"shard", "verify"}) || said.Shards < 2 || said.AtOnce > said.Shards || said.Retries < 1 {
 		t.Errorf("the DAG is %s", text)
 	}
 }

@@ -48,17 +48,20 @@ func TestIndexedJob(t *testing.T) {
 	flags := m.planned(t)
 	memory, limit := census.Resources.Requests[core.ResourceMemory], census.Resources.Limits[core.ResourceMemory]
 	for what, ok := range map[string]bool{
-		"an index for each shard":       *job.CompletionMode == batch.IndexedCompletion && fmt.Sprint(flags["shards"]) == fmt.Sprint(*job.Completions),
-		"limits are divided":            fmt.Sprint(flags["parallelism"]) == fmt.Sprint(*job.Parallelism),
-		"one index fails alone":         job.BackoffLimitPerIndex != nil && *job.BackoffLimitPerIndex > 0 && *job.MaxFailedIndexes > 0 && *job.MaxFailedIndexes < *job.Completions,
-		"pods are not restarted":        pod.RestartPolicy == core.RestartPolicyNever,
-		"time for --grace":              time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second > 2*10*time.Second,
-		"not root":                      *pod.SecurityContext.RunAsNonRoot && *pod.SecurityContext.RunAsUser > 0,
-		"a volume that it may write":    *pod.SecurityContext.FSGroup == *pod.SecurityContext.RunAsGroup,
-		"the usual system calls":        pod.SecurityContext.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
-		"no token":                      !*pod.AutomountServiceAccountToken,
-		"memory":                        !memory.IsZero() && limit.Cmp(memory) >= 0,
-		"a bucket that all pods write":  strings.HasPrefix(m.environment.Data["OUT"], "s3://") && m.environment.Data["AWS_REGION"] != "",
+		"an index for each shard": *job.CompletionMode == batch.IndexedCompletion &&
+			fmt.Sprint(flags["shards"]) == fmt.Sprint(*job.Completions),
+		"limits are divided": fmt.Sprint(flags["parallelism"]) == fmt.Sprint(*job.Parallelism),
+		"one index fails alone": job.BackoffLimitPerIndex != nil && *job.BackoffLimitPerIndex > 0 &&
+			*job.MaxFailedIndexes > 0 && *job.MaxFailedIndexes < *job.Completions,
+		"pods are not restarted":     pod.RestartPolicy == core.RestartPolicyNever,
+		"time for --grace":           time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second > 2*10*time.Second,
+		"not root":                   *pod.SecurityContext.RunAsNonRoot && *pod.SecurityContext.RunAsUser > 0,
+		"a volume that it may write": *pod.SecurityContext.FSGroup == *pod.SecurityContext.RunAsGroup,
+		"the usual system calls":     pod.SecurityContext.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
+		"no token":                   !*pod.AutomountServiceAccountToken,
+		"memory":                     !memory.IsZero() && limit.Cmp(memory) >= 0,
+		"a bucket that all pods write": strings.HasPrefix(m.environment.Data["OUT"], "s3://") &&
+			m.environment.Data["AWS_REGION"] != "",
 		"the plan comes first":          plan.Args[0] == "plan" && census.Args[0] == "run",
 		"one image, with an entrypoint": plan.Image == census.Image && plan.Command == nil && census.Command == nil,
 	} {
@@ -83,7 +86,8 @@ func TestIndexedJob(t *testing.T) {
 	}
 	for _, c := range []core.Container{plan, census} {
 		s := c.SecurityContext
-		if *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+		if *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []core.Capability{
+			"ALL"}) {
 			t.Errorf("%s: %+v", c.Name, s)
 		}
 		if len(c.EnvFrom) != 2 || c.EnvFrom[0].ConfigMapRef.Name != m.environment.Name || !*c.EnvFrom[1].SecretRef.Optional {
@@ -128,7 +132,8 @@ func TestIndexedJobAfterAFailure(t *testing.T) {
 	} {
 		got := batch.PodFailurePolicyActionCount
 		for _, rule := range policy.Rules {
-			if e := rule.OnExitCodes; e != nil && e.ContainerName == nil && (e.Operator == batch.PodFailurePolicyOnExitCodesOpIn) == slices.Contains(e.Values, c.code) ||
+			if e := rule.OnExitCodes; e != nil && e.ContainerName == nil &&
+				(e.Operator == batch.PodFailurePolicyOnExitCodesOpIn) == slices.Contains(e.Values, c.code) ||
 				c.disrupted && slices.ContainsFunc(rule.OnPodConditions, func(p batch.PodFailurePolicyOnPodConditionsPattern) bool {
 					return p.Type == core.DisruptionTarget && p.Status == core.ConditionTrue
 				}) {
@@ -147,10 +152,12 @@ func TestImage(t *testing.T) {
 	user := fmt.Sprintf("USER %d:%[1]d", *readManifest(t).job.Spec.Template.Spec.SecurityContext.RunAsUser)
 	text := string(documents(t, "../deploy/Containerfile")[0])
 	_, last, _ := strings.Cut(text, "\nFROM scratch\n")
-	if want := "COPY --from=build /image /\nENV XDG_CACHE_HOME=/tmp\n" + user + "\n" + `ENTRYPOINT ["/robocensus"]` + "\n"; last != want {
+	if want := "COPY --from=build /image /\nENV XDG_CACHE_HOME=/tmp\n" + user + "\n" + `ENTRYPOINT ["/robocensus"]` +
+		"\n"; last != want {
 		t.Errorf("the image has\n%s\nwant\n%s", last, want)
 	}
-	if !strings.Contains(text, "ADD release/robocensus_${VERSION}_linux_${TARGETARCH}.tar.gz") || !strings.Contains(text, "ca-certificates.crt") {
+	if !strings.Contains(text, "ADD release/robocensus_${VERSION}_linux_${TARGETARCH}.tar.gz") ||
+		!strings.Contains(text, "ca-certificates.crt") {
 		t.Error("the image lacks the binary of a release or certificates")
 	}
 }

@@ -140,7 +140,8 @@ func (k *kubelet) runContainers(ctx context.Context, p *pod) error {
 			statuses, status.Phase = &status.ContainerStatuses, core.PodRunning
 		}
 		c := &containers[i]
-		*statuses = append(*statuses, core.ContainerStatus{Name: c.Name, Image: c.Image, State: core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: meta.Now()}}})
+		*statuses = append(*statuses, core.ContainerStatus{Name: c.Name, Image: c.Image, State: core.ContainerState{
+			Running: &core.ContainerStateRunning{StartedAt: meta.Now()}}})
 		if err := k.report(ctx, p, &status); err != nil {
 			return err
 		}
@@ -148,7 +149,8 @@ func (k *kubelet) runContainers(ctx context.Context, p *pod) error {
 		if err != nil {
 			return err
 		}
-		(*statuses)[len(*statuses)-1].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: int32(code), FinishedAt: meta.Now()}}
+		(*statuses)[len(*statuses)-1].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{
+			ExitCode: int32(code), FinishedAt: meta.Now()}}
 		k.mu.Lock()
 		p.exitCode, p.process = code, nil
 		deleted := p.stopped
@@ -179,7 +181,8 @@ func (k *kubelet) runContainers(ctx context.Context, p *pod) error {
 // report merges a status into that of the API server, which has conditions of its own.
 // A pod that is gone needs none.
 func (k *kubelet) report(ctx context.Context, p *pod, status *core.PodStatus) error {
-	err := k.api.do(ctx, http.MethodPatch, podsPath+"/"+p.Name+"/status", strategicMerge, map[string]any{"status": status}, nil)
+	err := k.api.do(ctx, http.MethodPatch, podsPath+"/"+p.Name+"/status", strategicMerge,
+		map[string]any{"status": status}, nil)
 	if e := (*apiError)(nil); errors.As(err, &e) && e.status == http.StatusNotFound {
 		return nil
 	}
@@ -326,15 +329,18 @@ func (k *kubelet) runContainer(ctx context.Context, p *pod, c *core.Container, r
 	command := &exec.Cmd{Path: "/robocensus", Args: []string{"robocensus"}, Dir: "/"}
 	variable := regexp.MustCompile(`\$\(\w+\)`)
 	for _, argument := range c.Args {
-		command.Args = append(command.Args, variable.ReplaceAllStringFunc(argument, func(v string) string { return env[strings.Trim(v, "$()")] }))
+		command.Args = append(command.Args, variable.ReplaceAllStringFunc(argument, func(v string) string {
+			return env[strings.Trim(v, "$()")]
+		}))
 	}
 	for name, value := range env {
 		command.Env = append(command.Env, name+"="+value)
 	}
 	security := p.Spec.SecurityContext
 	command.SysProcAttr = &syscall.SysProcAttr{
-		Chroot:     root,
-		Credential: &syscall.Credential{Uid: uint32(*security.RunAsUser), Gid: uint32(*security.RunAsGroup), Groups: []uint32{uint32(*security.FSGroup)}},
+		Chroot: root,
+		Credential: &syscall.Credential{Uid: uint32(*security.RunAsUser), Gid: uint32(*security.RunAsGroup),
+			Groups: []uint32{uint32(*security.FSGroup)}},
 	}
 	output, input := io.Pipe()
 	command.Stdout, command.Stderr = input, input

@@ -38,7 +38,8 @@ func hostsAndFiles(t *testing.T) (hosts, files string) {
 func startFarm(t *testing.T, files string) string {
 	t.Helper()
 	addrFile := filepath.Join(*work, "farm")
-	start(t, "", filepath.Join(*bin, "robofarm"), "serve", "--dir", files, "--http", "127.0.0.1:0", "--addr-file", addrFile, "--latency", "uniform:100ms-500ms")
+	start(t, "", filepath.Join(*bin, "robofarm"), "serve", "--dir", files, "--http", "127.0.0.1:0", "--addr-file",
+		addrFile, "--latency", "uniform:100ms-500ms")
 	var address string
 	waitFor(t, "the farm answers", func() bool {
 		text, _ := os.ReadFile(addrFile)
@@ -75,14 +76,16 @@ func startStore(t *testing.T) (backing string) {
 	t.Helper()
 	environment := readManifest(t).environment.Data
 	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_ENDPOINT_URL": storeURL, "AWS_REGION": environment["AWS_REGION"],
+		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_ENDPOINT_URL": storeURL,
+		"AWS_REGION": environment["AWS_REGION"],
 	} {
 		t.Setenv(name, value)
 	}
 	buckets := filepath.Join(*work, "buckets")
 	bucket, folder, _ := strings.Cut(strings.TrimPrefix(environment["OUT"], "s3://"), "/")
 	must(t, os.MkdirAll(filepath.Join(buckets, bucket), 0o777))
-	start(t, "versitygw.log", filepath.Join(*binaries, "versitygw"), "--port", storeAddress, "--access", accessKey, "--secret", secretKey, "--region", environment["AWS_REGION"], "posix", buckets)
+	start(t, "versitygw.log", filepath.Join(*binaries, "versitygw"), "--port", storeAddress, "--access", accessKey,
+		"--secret", secretKey, "--region", environment["AWS_REGION"], "posix", buckets)
 	waitFor(t, "the store answers", func() bool {
 		answer, err := http.Get(storeURL)
 		if err == nil {
@@ -100,7 +103,8 @@ func startControlPlane(t *testing.T) *apiServer {
 	const etcd, peers, token = "http://127.0.0.1:12379", "http://127.0.0.1:12380", "test"
 	keys := filepath.Join(*work, "keys")
 	must(t, os.Mkdir(keys, 0o700))
-	if text, err := exec.Command("openssl", "genrsa", "-out", filepath.Join(keys, "sa.key"), "2048").CombinedOutput(); err != nil {
+	if text, err := exec.Command("openssl", "genrsa", "-out", filepath.Join(keys, "sa.key"),
+		"2048").CombinedOutput(); err != nil {
 		t.Fatalf("openssl: %v: %s", err, text)
 	}
 	must(t, os.WriteFile(filepath.Join(keys, "tokens.csv"), []byte(token+`,admin,admin,"system:masters"`+"\n"), 0o600))
@@ -108,8 +112,10 @@ func startControlPlane(t *testing.T) *apiServer {
 		"--listen-client-urls", etcd, "--advertise-client-urls", etcd,
 		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
 	start(t, "kube-apiserver.log", filepath.Join(*binaries, "kube-apiserver"), "--etcd-servers", etcd, "--cert-dir", keys,
-		"--bind-address", "127.0.0.1", "--secure-port", "16443", "--advertise-address", "192.0.2.1", "--endpoint-reconciler-type", "none",
-		"--service-account-issuer", "https://test.invalid", "--service-account-key-file", filepath.Join(keys, "sa.key"), "--service-account-signing-key-file", filepath.Join(keys, "sa.key"),
+		"--bind-address", "127.0.0.1", "--secure-port", "16443", "--advertise-address", "192.0.2.1",
+		"--endpoint-reconciler-type", "none",
+		"--service-account-issuer", "https://test.invalid", "--service-account-key-file", filepath.Join(keys, "sa.key"),
+		"--service-account-signing-key-file", filepath.Join(keys, "sa.key"),
 		"--token-auth-file", filepath.Join(keys, "tokens.csv"), "--authorization-mode", "AlwaysAllow",
 		"--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount")
 	api := newAPIServer("https://127.0.0.1:16443", token)

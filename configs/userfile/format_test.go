@@ -9,15 +9,19 @@ import (
 func TestFormat(t *testing.T) {
 	tar := strings.Repeat("a", 257) + "ustar\x0000"
 	for head, want := range map[string]string{
-		"\xff\xfea\x00.\x00": "UTF-16;", "\xfe\xff\x00a": "UTF-16;", "\xff\xfe\x00\x00a\x00\x00\x00": "UTF-32", "a\x00.\x00e\x00x\x00": "UTF-16LE", "\x00a\x00.\x00e\x00x": "UTF-16BE",
-		"PK\x03\x04\x14": ".xlsx", "BZh91AY": "bzip2", "\xfd7zXZ\x00\x00": "xz", "\xd0\xcf\x11\xe0\xa1": ".xls", "SQLite format 3\x00": "SQLite",
-		"\x1f\x8b\x08": "gzip", "\x28\xb5\x2f\xfd": "zstd", "7z\xbc\xaf\x27\x1c": "7z", "%PDF-1.4": "PDF", tar: "tar archive",
+		"\xff\xfea\x00.\x00": "UTF-16;", "\xfe\xff\x00a": "UTF-16;", "\xff\xfe\x00\x00a\x00\x00\x00": "UTF-32",
+		"a\x00.\x00e\x00x\x00": "UTF-16LE", "\x00a\x00.\x00e\x00x": "UTF-16BE",
+		"PK\x03\x04\x14": ".xlsx", "BZh91AY": "bzip2", "\xfd7zXZ\x00\x00": "xz", "\xd0\xcf\x11\xe0\xa1": ".xls",
+		"SQLite format 3\x00": "SQLite",
+		"\x1f\x8b\x08":        "gzip", "\x28\xb5\x2f\xfd": "zstd", "7z\xbc\xaf\x27\x1c": "7z", "%PDF-1.4": "PDF",
+		tar: "tar archive",
 	} {
 		if err := Format([]byte(head)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", head, err, want)
 		}
 	}
-	for _, head := range []string{"", "a", "PK.example\n", "BZ.example", "\ufeffa.example", "ustar.example", "a\x00", "a\x00b\x00c\x00de", tar[:258]} {
+	for _, head := range []string{"", "a", "PK.example\n", "BZ.example", "\ufeffa.example", "ustar.example", "a\x00",
+		"a\x00b\x00c\x00de", tar[:258]} {
 		if err := Format([]byte(head)); err != nil {
 			t.Errorf("%q: %v", head, err)
 		}
@@ -26,7 +30,8 @@ func TestFormat(t *testing.T) {
 	if root, err := Parse("f.yaml", []byte("\xff\xfea\x00:\x00 \x00b\x00\n\x00")); err != nil || root == nil {
 		t.Errorf("YAML in UTF-16: %v", err)
 	}
-	if _, err := Parse("f.yaml", []byte("PK\x03\x04\x14")); err == nil || !strings.HasPrefix(err.Error(), "f.yaml: is a zip archive") {
+	if _, err := Parse("f.yaml", []byte("PK\x03\x04\x14")); err == nil || !strings.HasPrefix(err.Error(),
+		"f.yaml: is a zip archive") {
 		t.Errorf("a spreadsheet as YAML: %v", err)
 	}
 }
@@ -49,7 +54,8 @@ func TestFormatOfLines(t *testing.T) {
 }
 
 func TestWideTexts(t *testing.T) {
-	for head, want := range map[string]bool{"\xff\xfea\x00": true, "a\x00b\x00c\x00d\x00": true, "a": false, "PK\x03\x04": false, "": false} {
+	for head, want := range map[string]bool{"\xff\xfea\x00": true, "a\x00b\x00c\x00d\x00": true, "a": false,
+		"PK\x03\x04": false, "": false} {
 		if IsWide([]byte(head)) != want {
 			t.Errorf("%q is wide: %v, want %v", head, !want, want)
 		}

@@ -83,11 +83,16 @@ func TestABombCostsNoMoreThanTheLimit_NoRace(t *testing.T) {
 		{"32 MiB in br", coded("br", packed(t, brotliCoding, "\x00", 32<<20)), "", limit, 32 << 20},
 		{"zstd that wants a window of 512 MiB", coded("zstd", wideFrame), answer.ErrorUndecodableBody, 0, 8 << 20},
 		{"a body without end", forever("HTTP/1.1 200 OK\r\n\r\n", "User-agent: *\n"), "", limit, 4 << 20},
-		{"a declared body of 1 EB", forever("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000000000\r\n\r\n", "#"), "", limit, 4 << 20},
-		{"a chunk of 1 EB", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0de0b6b3a7640000\r\n", "#"), "", limit, 4 << 20},
-		{"a chunk extension without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x"), answer.ErrorProtocol, 0, 1 << 20},
-		{"trailers without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Filler: 12345\r\n"), "", 0, 1 << 20},
-		{"headers without end", forever("HTTP/1.1 200 OK\r\n", "X-Filler: 12345\r\n"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
+		{"a declared body of 1 EB", forever("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000000000\r\n\r\n", "#"), "",
+			limit, 4 << 20},
+		{"a chunk of 1 EB", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0de0b6b3a7640000\r\n", "#"), "",
+			limit, 4 << 20},
+		{"a chunk extension without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x"),
+			answer.ErrorProtocol, 0, 1 << 20},
+		{"trailers without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+			"X-Filler: 12345\r\n"), "", 0, 1 << 20},
+		{"headers without end", forever("HTTP/1.1 200 OK\r\n", "X-Filler: 12345\r\n"), answer.ErrorHeaderTooLarge, 0,
+			1 << 20},
 		{"one header without end", forever("HTTP/1.1 200 OK\r\nX-Filler: ", "x"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
 		{"a Location without end", forever("HTTP/1.1 302 Found\r\nLocation: /", "x"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
 		{"1xx with headers, without end", forever("", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"), "", 0, 1 << 20},
@@ -138,7 +143,8 @@ func TestTheLimitOfAProfile_NoRace(t *testing.T) {
 					c := newClient(t, serve(t, write(answer)), func(c *settings) { c.MaxBody = sizeLimit })
 					got := c.Fetch(t.Context(), origin(t, "a.example"))
 					if got.Error != "" || got.Truncated != (len(body) > sizeLimit) || len(got.Body) != min(len(body), sizeLimit) {
-						t.Fatalf("a body of %d bytes: kept %d, truncated %v, error %q (%v)", len(body), len(got.Body), got.Truncated, got.Error, got.Err)
+						t.Fatalf("a body of %d bytes: kept %d, truncated %v, error %q (%v)", len(body), len(got.Body), got.Truncated,
+							got.Error, got.Err)
 					}
 					var f robots.File
 					f.Cut = got.Truncated

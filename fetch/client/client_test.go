@@ -69,7 +69,8 @@ type settings struct {
 func newClient(t *testing.T, to netip.AddrPort, change func(*settings)) *Client {
 	t.Helper()
 	s := settings{Config{
-		UserAgent: "robocensus-test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
+		UserAgent: "robocensus-test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000},
+		Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
 	}, Backing{Waiting: 1 << 14}}
 	if change != nil {
 		change(&s)
@@ -132,27 +133,42 @@ func TestAnswers(t *testing.T) {
 		{"an empty body", write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
 		{"no reason phrase", write("HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"delimited by the end", write("HTTP/1.0 200 OK\r\n\r\nabc"), 200, "", "abc", false},
-		{"chunked", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), 200, "", "abc", false},
-		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, answer.ErrorProtocol, "ab", false},
-		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, answer.ErrorTruncatedBody, "ab", false},
-		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, answer.ErrorTruncatedBody, "abc", false},
-		{"exactly the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1000)), 200, "", strings.Repeat("x", 1000), false},
-		{"one over the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001)), 200, "", strings.Repeat("x", 1000), true},
-		{"far over the limit, and cut", write("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x", 5000)), 200, "", strings.Repeat("x", 1000), true},
+		{"chunked", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), 200, "",
+			"abc", false},
+		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200,
+			answer.ErrorProtocol, "ab", false},
+		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200,
+			answer.ErrorTruncatedBody, "ab", false},
+		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, answer.ErrorTruncatedBody,
+			"abc", false},
+		{"exactly the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1000)), 200, "",
+			strings.Repeat("x", 1000), false},
+		{"one over the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001)), 200, "",
+			strings.Repeat("x", 1000), true},
+		{"far over the limit, and cut", write("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x",
+			5000)), 200, "", strings.Repeat("x", 1000), true},
 		{"gzip", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))), 200, "", "abc", false},
-		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + strings.Repeat("\x01", 20)), 200, answer.ErrorUndecodableBody, "", false},
-		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, answer.ErrorTruncatedBody, "", false},
-		{"gzip of nothing", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
-		{"a gzip bomb", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(make([]byte, 8<<20))), 200, "", strings.Repeat("\x00", 1000), true},
+		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + strings.Repeat("\x01", 20)), 200,
+			answer.ErrorUndecodableBody, "", false},
+		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200,
+			answer.ErrorTruncatedBody, "", false},
+		{"gzip of nothing", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"), 200, "", "",
+			false},
+		{"a gzip bomb", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(make([]byte, 8<<20))), 200, "",
+			strings.Repeat("\x00", 1000), true},
 		{"404", write("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc"), 404, "", "-", false},
 		{"304", write("HTTP/1.1 304 Not Modified\r\n\r\n"), 304, "", "-", false},
 		{"600", write("HTTP/1.1 600 What\r\n\r\n"), 600, "", "-", false},
-		{"103, then 200", write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
+		{"103, then 200", write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n" +
+			"\r\na"), 200, "", "a", false},
 		{"103 and no more", write("HTTP/1.1 103 Early Hints\r\n\r\n"), 103, "", "-", false},
-		{"103 eight times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 8) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
-		{"103 nine times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 9) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 103, "", "-", false},
+		{"103 eight times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 8) +
+			"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
+		{"103 nine times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 9) +
+			"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 103, "", "-", false},
 		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, answer.ErrorProtocol, "-", false},
-		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0,
+			answer.ErrorHeaderTooLarge, "-", false},
 		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, answer.ErrorProtocol, "-", false},
 		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, answer.ErrorProtocol, "-", false},
 		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, answer.ErrorReset, "-", false},
@@ -194,7 +210,9 @@ func TestEveryHeaderIsKept(t *testing.T) {
 
 // RFC 9110 section 5.3: lines of a list are one list, and any of them may say no-store.
 func TestCacheControlOfSeveralLines(t *testing.T) {
-	c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 0\r\nCache-Control: no-store\r\n\r\n")), nil)
+	c := newClient(t,
+		serve(t, write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"+
+			"\r\n")), nil)
 	got := c.Fetch(context.Background(), origin(t, "a.example")).Headers.CacheControl
 	if got == nil || *got != "max-age=60, no-store" {
 		t.Errorf("Cache-Control is %v", got)
@@ -222,7 +240,8 @@ func TestRequestAsSent(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: /next?a b\xff#frag\r\n\r\n")
 	}), func(c *settings) { c.MaxRedirects = 1 })
 	c.Fetch(context.Background(), origin(t, "http://www.müller.eu:8181"))
-	header := "map[Accept:[text/plain, */*;q=0.5] Accept-Encoding:[gzip, br, zstd] Connection:[close] User-Agent:[robocensus-test]]"
+	header := "map[Accept:[text/plain, */*;q=0.5] Accept-Encoding:[gzip, br, zstd] Connection:[close] " +
+		"User-Agent:[robocensus-test]]"
 	want := []string{
 		"GET /robots.txt www.xn--mller-kva.eu:8181 " + header,
 		"GET /next?a%20b%FF www.xn--mller-kva.eu:8181 " + header,
@@ -282,7 +301,8 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *settings) { c.Retries = 3 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
 		if got.Error != class || got.Status() != 302 || got.Attempts != 1 {
-			t.Errorf("%.60q: error %q (%v), status %d, %d attempts; want %q, 302, 1", location, got.Error, got.Err, got.Status(), got.Attempts, class)
+			t.Errorf("%.60q: error %q (%v), status %d, %d attempts; want %q, 302, 1", location, got.Error, got.Err,
+				got.Status(), got.Attempts, class)
 		}
 	}
 }
@@ -293,7 +313,8 @@ func TestARedirectMeetsTheGuard(t *testing.T) {
 		c := newClient(t, netip.AddrPort{}, nil)
 		got := c.Fetch(context.Background(), origin(t, "http://"+asked))
 		if got.Error != answer.ErrorAddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
-			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, answer.ErrorAddressBlocked)
+			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote,
+				answer.ErrorAddressBlocked)
 		}
 	}
 	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true })
@@ -397,7 +418,8 @@ func TestCancelIsAFact(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := settings{Config: Config{UserAgent: "x", Timeout: 1, Limits: fetch.Limits{MaxBody: 1}, Concurrency: 1, PerAddress: 1, PerDomain: 1}}
+	good := settings{Config: Config{UserAgent: "x", Timeout: 1, Limits: fetch.Limits{MaxBody: 1}, Concurrency: 1,
+		PerAddress: 1, PerDomain: 1}}
 	for name, change := range map[string]func(*settings){
 		"no timeout": func(c *settings) { c.Timeout = 0 }, "no body": func(c *settings) { c.MaxBody = 0 },
 		"no places": func(c *settings) { c.PerAddress = 0 }, "negative": func(c *settings) { c.Retries = -1 },
@@ -424,7 +446,8 @@ func TestLocalFailures(t *testing.T) {
 			c.dialer.Control = func(string, string, syscall.RawConn) error { return lack }
 			began := time.Now()
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
-			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != answer.ErrorConnectFailure) {
+			if isLocal && !errors.Is(got.Local, lack) || !isLocal &&
+				(got.Local != nil || got.Error != answer.ErrorConnectFailure) {
 				t.Errorf("%v: error %q (%v), local %v", lack, got.Error, got.Err, got.Local)
 			}
 			if took := time.Since(began); (took >= maxLocalWait) != isLocal {

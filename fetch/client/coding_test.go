@@ -40,7 +40,8 @@ func TestContentCodings(t *testing.T) {
 		{"gzip\r\nContent-Encoding: zstd", coded(t, rules, "gzip", "zstd"), "", rules, "-", false},
 		{"deflate, identity, zstd, br", coded(t, rules, "deflate", "zstd", "br"), "", rules, "-", false},
 		{"gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip"), "", rules, "-", false},
-		{"gzip, gzip, gzip", coded(t, strings.Repeat(rules, 100), "gzip", "gzip", "gzip"), "", strings.Repeat(rules, 100)[:1000], "-", true},
+		{"gzip, gzip, gzip", coded(t, strings.Repeat(rules, 100), "gzip", "gzip", "gzip"), "",
+			strings.Repeat(rules, 100)[:1000], "-", true},
 		{"br, gzip", coded(t, rules, "gzip", "br"), answer.ErrorUndecodableBody, "", "does not decode", false},
 		{"gzip, gzip", coded(t, rules, "gzip"), "", rules, "-", false}, // two equal ones count as one
 		{"br\r\nContent-Encoding: br", coded(t, rules, "br"), "", rules, "-", false},
@@ -61,7 +62,8 @@ func TestContentCodings(t *testing.T) {
 		{"", coded(t, rules, "gzip"), "", coded(t, rules, "gzip"), "it is a gzip file", false},
 		{"br", coded(t, rules, "gzip", "br"), "", coded(t, rules, "gzip"), "it is a gzip file", false},
 		{"gzip, br", coded(t, rules, "gzip", "br")[:30], answer.ErrorTruncatedBody, "", "unexpected EOF", false},
-		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), answer.ErrorUndecodableBody, "", "more than 3", false},
+		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), answer.ErrorUndecodableBody, "",
+			"more than 3", false},
 
 		{"gzip, gzip, gzip, gzip", "", "", "", "-", false},
 		{"gzip, br", coded(t, "", "br"), "", "", "-", false}, // an empty body between them
@@ -84,8 +86,10 @@ func TestContentCodings(t *testing.T) {
 		t.Run(row.header, func(t *testing.T) {
 			c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\nContent-Encoding: "+row.header+"\r\n\r\n"+row.body)), nil)
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
-			if got.Error != row.class || got.Truncated != row.truncated || string(got.Whole()) != row.want || (got.Whole() != nil) != (row.class == "") {
-				t.Errorf("error %q (%v), truncated %v, body %.90q; want %q, %v, %.90q", got.Error, got.Err, got.Truncated, got.Whole(), row.class, row.truncated, row.want)
+			if got.Error != row.class || got.Truncated != row.truncated || string(got.Whole()) != row.want ||
+				(got.Whole() != nil) != (row.class == "") {
+				t.Errorf("error %q (%v), truncated %v, body %.90q; want %q, %v, %.90q", got.Error, got.Err, got.Truncated,
+					got.Whole(), row.class, row.truncated, row.want)
 			}
 			if err := got.Err; (err == nil) != (row.err == "-") || err != nil && !strings.Contains(err.Error(), row.err) {
 				t.Errorf("error %v, want %q", err, row.err)
@@ -107,7 +111,8 @@ func TestBombsOnTopOfEachOther_NoRace(t *testing.T) {
 		allocs        uint64
 	}{
 		{"1 GiB", "gzip, gzip, gzip", coded(t, packed(t, gzipCoding, "\x00", 1<<30), "gzip", "gzip"), limit, 4 << 20},
-		{"256 MiB, each in another", "zstd, br, gzip", coded(t, packed(t, zstdCoding, "\x00", 256<<20), "br", "gzip"), limit, 40 << 20},
+		{"256 MiB, each in another", "zstd, br, gzip", coded(t, packed(t, zstdCoding, "\x00", 256<<20), "br", "gzip"), limit,
+			40 << 20},
 		{"no byte in 100 MB", "gzip, br", packed(t, brotliCoding, empty, 100<<20), 0, 16 << 20},
 		{"no byte in 100 MB of zstd", "zstd, gzip, br", coded(t, packed(t, gzipCoding, skipped, 100<<20), "br"), 0, 16 << 20},
 	} {

@@ -19,27 +19,41 @@ import (
 // frontWays are what a host answers to /robots.txt and to its front page, and what comes of
 // it: outcome, header and the pages that were asked for.
 var frontWays = []struct{ what, host, robots, page, want, asked string }{
-	{"read", "read.example", "200 Disallow: /x", "200 X-Robots-Tag: noai|X-Robots-Tag: bot: noindex|Server: x|TDM-Reservation: 1", "read x-robots-tag=noai|x-robots-tag=bot: noindex|tdm-reservation=1", "/"},
+	{"read", "read.example", "200 Disallow: /x",
+		"200 X-Robots-Tag: noai|X-Robots-Tag: bot: noindex|Server: x|TDM-Reservation: 1",
+		"read x-robots-tag=noai|x-robots-tag=bot: noindex|tdm-reservation=1", "/"},
 	{"no robots.txt", "absent.example", "404", "200 Content-Usage: train-ai=n", "read content-usage=train-ai=n", "/"},
 	{"nothing said", "mute.example", "200 Disallow:", "200 Server: x", "read", "/"},
 	{"another status", "gone.example", "200 Disallow:", "404 X-Robots-Tag: noai", "status", "/"},
 	{"a wall", "wall.example", "200 Disallow:", "403 Cf-Mitigated: challenge|X-Robots-Tag: noai", "challenge", "/"},
 	{"no answer", "reset.example", "200 Disallow:", "", "failed reset", "/"},
-	{"shut out by name", "byname.example", "200 User-agent: our-census\nDisallow: /", "200 X-Robots-Tag: noai", "disallowed", ""},
-	{"shut out under the name of this program", "program.example", "200 User-agent: robocensus\nDisallow: /$", "200 X-Robots-Tag: noai", "disallowed", ""},
+	{"shut out by name", "byname.example", "200 User-agent: our-census\nDisallow: /", "200 X-Robots-Tag: noai",
+		"disallowed", ""},
+	{"shut out under the name of this program", "program.example", "200 User-agent: robocensus\nDisallow: /$",
+		"200 X-Robots-Tag: noai", "disallowed", ""},
 	{"shut out with all", "star.example", "200 User-agent: *\nDisallow: /", "200 X-Robots-Tag: noai", "disallowed", ""},
-	{"another is shut out", "other.example", "200 User-agent: GPTBot\nDisallow: /", "200 X-Robots-Tag: noai", "read x-robots-tag=noai", "/"},
+	{"another is shut out", "other.example", "200 User-agent: GPTBot\nDisallow: /", "200 X-Robots-Tag: noai",
+		"read x-robots-tag=noai", "/"},
 	{"robots.txt is broken", "broken.example", "503", "200 X-Robots-Tag: noai", "unread", ""},
 	{"we ask too often", "often.example", "429", "200 X-Robots-Tag: noai", "unread", ""},
 	{"robots.txt is a wall", "walled.example", "403 Cf-Mitigated: challenge", "200 X-Robots-Tag: noai", "unread", ""},
-	{"a redirect on the host", "path.example", "200 User-agent: *\nDisallow: /private", "302 Location: /en/?a=b", "read x-robots-tag=noai", "/ /en/?a=b"},
-	{"a redirect to what is shut", "shut.example", "200 User-agent: *\nDisallow: /en", "302 Location: /en/|X-Robots-Tag: noai", "disallowed", "/"},
-	{"a redirect within the domain", "domain.example", "200 Disallow:", "301 Location: http://www.domain.example/en/", "read x-robots-tag=noai", "/ www/en/"},
-	{"a redirect to a shut path of the domain", "alike.example", "200 User-agent: *\nDisallow: /en", "301 Location: http://www.alike.example/en/", "disallowed", "/"},
-	{"a redirect to another domain", "elsewhere.example", "200 Disallow:", "301 Location: http://read.example/|X-Robots-Tag: noai", "elsewhere", "/"},
-	{"a redirect to nowhere", "nowhere.example", "200 Disallow:", "301 X-Robots-Tag: noai", "failed redirect_invalid", "/"},
-	{"a header too long", "long.example", "200 Disallow:", "200 X-Robots-Tag: " + strings.Repeat("a", maxFrontValue+1) + "|X-Robots-Tag: noai", "read x-robots-tag too long|x-robots-tag=noai", "/"},
-	{"too many headers", "many.example", "200 Disallow:", "200 " + strings.Repeat("X-Robots-Tag: a|", maxFrontLines) + "X-Robots-Tag: noai", "read" + strings.Repeat(" x-robots-tag=a", 1) + strings.Repeat("|x-robots-tag=a", maxFrontLines-1), "/"},
+	{"a redirect on the host", "path.example", "200 User-agent: *\nDisallow: /private", "302 Location: /en/?a=b",
+		"read x-robots-tag=noai", "/ /en/?a=b"},
+	{"a redirect to what is shut", "shut.example", "200 User-agent: *\nDisallow: /en",
+		"302 Location: /en/|X-Robots-Tag: noai", "disallowed", "/"},
+	{"a redirect within the domain", "domain.example", "200 Disallow:", "301 Location: http://www.domain.example/en/",
+		"read x-robots-tag=noai", "/ www/en/"},
+	{"a redirect to a shut path of the domain", "alike.example", "200 User-agent: *\nDisallow: /en",
+		"301 Location: http://www.alike.example/en/", "disallowed", "/"},
+	{"a redirect to another domain", "elsewhere.example", "200 Disallow:",
+		"301 Location: http://read.example/|X-Robots-Tag: noai", "elsewhere", "/"},
+	{"a redirect to nowhere", "nowhere.example", "200 Disallow:", "301 X-Robots-Tag: noai", "failed redirect_invalid",
+		"/"},
+	{"a header too long", "long.example", "200 Disallow:", "200 X-Robots-Tag: " + strings.Repeat("a", maxFrontValue+1) +
+		"|X-Robots-Tag: noai", "read x-robots-tag too long|x-robots-tag=noai", "/"},
+	{"too many headers", "many.example", "200 Disallow:", "200 " + strings.Repeat("X-Robots-Tag: a|", maxFrontLines) +
+		"X-Robots-Tag: noai", "read" + strings.Repeat(" x-robots-tag=a", 1) + strings.Repeat("|x-robots-tag=a",
+		maxFrontLines-1), "/"},
 	{"any bytes", "bytes.example", "200 Disallow:", "200 X-Robots-Tag: \xff\u20ac", "read x-robots-tag=\xff\u20ac", "/"},
 	{"a long page", "large.example", "200 Disallow:", "200 X-Robots-Tag: noai|X-Large: 1", "read x-robots-tag=noai", "/"},
 }
@@ -121,7 +135,8 @@ func TestFrontPage(t *testing.T) {
 					continue
 				}
 				pages++
-				if strings.Contains(string(x.Received), "page") || len(x.Received) > 0 && !strings.HasSuffix(string(x.Received), "\r\n\r\n") || x.Identity != "" {
+				if strings.Contains(string(x.Received), "page") || len(x.Received) > 0 && !strings.HasSuffix(string(x.Received),
+					"\r\n\r\n") || x.Identity != "" {
 					t.Errorf("%s: kept %.200q", w.what, x.Received)
 				}
 			}
@@ -204,7 +219,8 @@ func TestAFrontPageComesWhenItMay(t *testing.T) {
 	client := newClient(t, addr, func(s *settings) {
 		s.FrontPage, s.Retries, s.Concurrency, s.PerAddress, s.Further = true, 0, 10, 10, []fetch.Plan{asking("./own")}
 	})
-	client.others.keep(&told{key: tiredKey(fetch.Origin{Scheme: "http", Host: "www.leads.example", Port: 80}), until: time.Now().Add(time.Hour)})
+	client.others.keep(&told{key: tiredKey(fetch.Origin{Scheme: "http", Host: "www.leads.example", Port: 80}),
+		until: time.Now().Add(time.Hour)})
 	var running sync.WaitGroup
 	for _, w := range ways {
 		running.Go(func() {

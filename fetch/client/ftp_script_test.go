@@ -47,8 +47,10 @@ func serveFTP(t *testing.T, s ftpScript) (at netip.AddrPort, asked <-chan []stri
 }
 
 var usualReplies = map[string]string{
-	"": "220 ready", "USER": "331 password", "PASS": "230 in", "FEAT": "211-list\r\n EPSV\r\n211 end", "TYPE": "200 binary",
-	"EPSV": "229 passive (|||PORT|)", "PASV": "227 passive (127,0,0,1,PORT)", "RETR": "150 here it comes", "done": "226 done",
+	"": "220 ready", "USER": "331 password", "PASS": "230 in", "FEAT": "211-list\r\n EPSV\r\n211 end",
+	"TYPE": "200 binary",
+	"EPSV": "229 passive (|||PORT|)", "PASV": "227 passive (127,0,0,1,PORT)", "RETR": "150 here it comes",
+	"done": "226 done",
 }
 
 func (s ftpScript) session(c *net.TCPConn) (commands []string) {

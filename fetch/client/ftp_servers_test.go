@@ -105,7 +105,8 @@ func (s ftpServer) start(t *testing.T, more, guest string) netip.AddrPort {
 	}
 	at := netip.MustParseAddrPort(l.Addr().String())
 	l.Close()
-	text := strings.NewReplacer("$PORT", fmt.Sprint(at.Port()), "$ROOT", root, "$USER", who.Username, "$GROUP", group.Name, "$GUEST", guest).Replace(s.config + more)
+	text := strings.NewReplacer("$PORT", fmt.Sprint(at.Port()), "$ROOT", root, "$USER", who.Username, "$GROUP",
+		group.Name, "$GUEST", guest).Replace(s.config + more)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,8 @@ func TestRefusalsOfFTPServers(t *testing.T) {
 			}
 			got := c.Fetch(t.Context(), origin(t, asked))
 			if got.Status() != row.status || got.Error != row.class || row.status == 226 != (len(got.Body) > 0) {
-				t.Errorf("status %d, error %q (%v), body %q; want %d, %q", got.Status(), got.Error, got.Err, got.Body, row.status, row.class)
+				t.Errorf("status %d, error %q (%v), body %q; want %d, %q", got.Status(), got.Error, got.Err, got.Body, row.status,
+					row.class)
 			}
 		})
 	}
@@ -207,9 +209,11 @@ func requireTLS(t *testing.T) string {
 		t.Skip("proftpd's mod_tls is not installed")
 	}
 	pair := filepath.Join(t.TempDir(), "pair.pem")
-	made, err := exec.Command("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a.example", "-keyout", pair, "-out", pair+".crt").CombinedOutput()
+	made, err := exec.Command("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+		"/CN=a.example", "-keyout", pair, "-out", pair+".crt").CombinedOutput()
 	if err != nil {
 		t.Skipf("openssl: %v: %s", err, made)
 	}
-	return "LoadModule mod_tls.c\nTLSEngine on\nTLSRequired on\nTLSLog none\nTLSRSACertificateFile " + pair + ".crt\nTLSRSACertificateKeyFile " + pair + "\n"
+	return "LoadModule mod_tls.c\nTLSEngine on\nTLSRequired on\nTLSLog none\nTLSRSACertificateFile " + pair +
+		".crt\nTLSRSACertificateKeyFile " + pair + "\n"
 }

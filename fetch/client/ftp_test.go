@@ -40,7 +40,8 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"a whole file", ftpScript{}, 226, "", "abc", false},
 		{"an empty file", ftpScript{send: sends("")}, 226, "", "", false},
 		{"250 for the end", on("done", "250 done"), 250, "", "abc", false},
-		{"a greeting of several lines", on("", "220-welcome\r\n  530 to all\r\n220-and\r\n530 more\r\n220 ready"), 226, "", "abc", false},
+		{"a greeting of several lines", on("", "220-welcome\r\n  530 to all\r\n220-and\r\n530 more\r\n220 ready"), 226, "",
+			"abc", false},
 		{"no password wanted", on("USER", "230 in"), 226, "", "abc", false},
 		{"FEAT unknown", on("FEAT", "500 what?"), 226, "", "abc", false},
 		{"EPSV unknown", on("EPSV", "500 what?"), 226, "", "abc", false},
@@ -68,14 +69,17 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"a reply like a redirect is none", on("RETR", "301 elsewhere"), 301, "", "-", false},
 
 		// Recorded from vsftpd 3.0.3 and proftpd 1.3.8, without their text.
-		{"vsftpd with pasv_enable=NO", ftpScript{replies: map[string]string{"EPSV": "550 Permission denied.", "PASV": "550 Permission denied."}}, 550, answer.ErrorFTPRefused, "-", false},
+		{"vsftpd with pasv_enable=NO", ftpScript{replies: map[string]string{"EPSV": "550 Permission denied.",
+			"PASV": "550 Permission denied."}}, 550, answer.ErrorFTPRefused, "-", false},
 		{"vsftpd with cmds_denied=TYPE", on("TYPE", "550 Permission denied."), 550, answer.ErrorFTPRefused, "-", false},
 		{"EPSV alone refused by 550", on("EPSV", "550 Permission denied."), 226, "", "abc", false},
-		{"proftpd that requires TLS", on("USER", "550 SSL/TLS required on the control channel"), 550, answer.ErrorFTPRefused, "-", false},
+		{"proftpd that requires TLS", on("USER", "550 SSL/TLS required on the control channel"), 550, answer.ErrorFTPRefused,
+			"-", false},
 		{"550 for a password", on("PASS", "550 no"), 550, answer.ErrorFTPRefused, "-", false},
 		{"550 for a greeting", on("", "550 no"), 550, answer.ErrorFTPRefused, "-", false},
 		{"550 for the end", on("done", "550 fault"), 550, answer.ErrorTruncatedBody, "abc", false},
-		{"a full proftpd", on("PASS", "530 Sorry, the maximum number of clients (1) for this user are already connected."), 530, answer.ErrorFTPRefused, "-", false},
+		{"a full proftpd", on("PASS", "530 Sorry, the maximum number of clients (1) for this user are already connected."),
+			530, answer.ErrorFTPRefused, "-", false},
 		{"proftpd without guests", on("PASS", "530 Login incorrect."), 530, "", "-", false},
 
 		{"success out of turn", on("RETR", "226 done"), 0, answer.ErrorProtocol, "-", false},
@@ -90,15 +94,18 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"closed before a word", on("", "close"), 0, answer.ErrorReset, "-", false},
 		{"closed amid the session", on("PASS", "close"), 0, answer.ErrorReset, "-", false},
 		{"closed after EPSV is refused", on("EPSV", "500 what?\r\nclose"), 0, answer.ErrorReset, "-", false},
-		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge, "-",
+			false},
 		{"a line without end", on("PASS", "230 "+strings.Repeat("x", 100_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
-		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0,
+			answer.ErrorHeaderTooLarge, "-", false},
 
 		{"the transfer is given up", on("done", "426 aborted"), 426, answer.ErrorTruncatedBody, "abc", false},
 		{"a fault of the disk", on("done", "451 fault"), 451, answer.ErrorTruncatedBody, "abc", false},
 		{"closed without the last reply", on("done", "close"), 0, answer.ErrorTruncatedBody, "abc", false},
 		{"noise for the last reply", on("done", "okay"), 0, answer.ErrorProtocol, "abc", false},
-		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge, "abc", false},
+		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge,
+			"abc", false},
 		{"a reset in the transfer", ftpScript{send: reset}, 0, answer.ErrorReset, "", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -114,8 +121,10 @@ func TestAnswersOfFTP(t *testing.T) {
 			if (got.Error != "") != (got.Err != nil) || got.Err != nil && strings.Contains(got.Err.Error(), secret) {
 				t.Errorf("error %q beside %v", got.Error, got.Err)
 			}
-			if got.Remote != at || got.HTTPVersion != "" || got.TLSVersion != "" || got.Times.Connect == nil || got.Attempts != 1 {
-				t.Errorf("remote %v, HTTP %q, TLS %q, times %+v, %d attempts", got.Remote, got.HTTPVersion, got.TLSVersion, got.Times, got.Attempts)
+			if got.Remote != at || got.HTTPVersion != "" || got.TLSVersion != "" || got.Times.Connect == nil ||
+				got.Attempts != 1 {
+				t.Errorf("remote %v, HTTP %q, TLS %q, times %+v, %d attempts", got.Remote, got.HTTPVersion, got.TLSVersion,
+					got.Times, got.Attempts)
 			}
 			if diff := cmp.Diff([]answer.Hop{{URL: "ftp://a.example/robots.txt", Status: row.status}}, got.Hops); diff != "" {
 				t.Errorf("hops (-want +got):\n%s", diff)
@@ -156,7 +165,8 @@ func TestPassiveModeLeadsToNoOtherAddress(t *testing.T) {
 		}()
 	}
 	at, _ := serveFTP(t, ftpScript{replies: map[string]string{
-		"EPSV": "500 what?", "PASV": fmt.Sprintf("227 (127,0,0,2,%d,%d)", port>>8, port&255), "RETR": "150 from there\r\n226 done",
+		"EPSV": "500 what?", "PASV": fmt.Sprintf("227 (127,0,0,2,%d,%d)", port>>8, port&255),
+		"RETR": "150 from there\r\n226 done",
 	}})
 	got := newClient(t, at, nil).Fetch(context.Background(), origin(t, "ftp://a.example"))
 	who := "nowhere"
@@ -178,7 +188,8 @@ func TestADataPortThatIsClosed(t *testing.T) {
 	l.Close()
 	at, _ := serveFTP(t, ftpScript{replies: map[string]string{"EPSV": fmt.Sprintf("229 (|||%d|)", free)}})
 	got := newClient(t, at, nil).Fetch(context.Background(), origin(t, "ftp://a.example"))
-	if got.Error != answer.ErrorConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(), "data connection: ") {
+	if got.Error != answer.ErrorConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(),
+		"data connection: ") {
 		t.Errorf("status %d, error %q (%v)", got.Status(), got.Error, got.Err)
 	}
 }
@@ -272,7 +283,8 @@ func TestRedirectsToFTP(t *testing.T) {
 		if commands := <-asked; !strings.Contains(strings.Join(commands, "\n")+"\n", "\n"+row.command+"\n") {
 			t.Errorf("%s: asked %q, want %q", to, commands, row.command)
 		}
-		if got.Status() != 226 || got.Error != "" || string(got.Body) != "abc" || len(got.Hops) != 2 || got.HTTPVersion != "" || got.Headers.Server != nil {
+		if got.Status() != 226 || got.Error != "" || string(got.Body) != "abc" || len(got.Hops) != 2 ||
+			got.HTTPVersion != "" || got.Headers.Server != nil {
 			t.Errorf("%s: %+v", to, got)
 		}
 	}
@@ -330,8 +342,10 @@ func TestAThirdPartyFTPServer(t *testing.T) {
 			defer func() { l.Close(); <-done }()
 			c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), nil)
 			got := c.Fetch(context.Background(), origin(t, "ftp://a.example"))
-			if got.Status() != row.status || got.Error != "" || string(got.Body) != row.body || got.Truncated != (len(row.file) > len(row.body) && row.body != "") {
-				t.Errorf("status %d, error %q (%v), body %.40q, truncated %v", got.Status(), got.Error, got.Err, got.Body, got.Truncated)
+			if got.Status() != row.status || got.Error != "" || string(got.Body) != row.body ||
+				got.Truncated != (len(row.file) > len(row.body) && row.body != "") {
+				t.Errorf("status %d, error %q (%v), body %.40q, truncated %v", got.Status(), got.Error, got.Err, got.Body,
+					got.Truncated)
 			}
 		})
 	}

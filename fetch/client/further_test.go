@@ -85,10 +85,13 @@ func TestAPlan(t *testing.T) {
 		fmt.Fprintf(c, "HTTP/1.1 200 x\r\nLink: <l>\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	})
 	var whole []string // bodies that were read
-	plan := fetch.Plan{Keeps: 1 << 20, Most: 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+	plan := fetch.Plan{Keeps: 1 << 20, Most: 20, Ask: func(host *fetch.Answered,
+		ask func(*fetch.Question) *fetch.Further) {
 		target := ""
 		google, _ := robots.ProfileNamed("google")
-		if err := host.Parse(google, func(f *robots.File) { target = strings.TrimPrefix(string(f.Sitemaps[0].URL), "http://a.example") }); err != nil {
+		if err := host.Parse(google, func(f *robots.File) {
+			target = strings.TrimPrefix(string(f.Sitemaps[0].URL), "http://a.example")
+		}); err != nil {
 			t.Error(err)
 		}
 		read := func(body io.Reader, keep io.Writer) error {
@@ -112,9 +115,12 @@ func TestAPlan(t *testing.T) {
 			{Name: "broken", Target: "/broken", MaxBody: 100},
 			{Name: "broken and read", Target: "/broken", MaxBody: 100, Read: read},
 			{Name: "none", Target: "/none", MaxBody: 100, Headers: []string{"link"}},
-			{Name: "elsewhere", Target: "/list", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80}, MaxBody: 100},
-			{Name: "shut elsewhere", Target: "/shut", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80}, MaxBody: 100, Elsewhere: true},
-			{Name: "let in elsewhere", Target: "/list", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80}, MaxBody: 100, Elsewhere: true},
+			{Name: "elsewhere", Target: "/list", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80},
+				MaxBody: 100},
+			{Name: "shut elsewhere", Target: "/shut", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80},
+				MaxBody: 100, Elsewhere: true},
+			{Name: "let in elsewhere", Target: "/list", Origin: fetch.Origin{Scheme: "http", Host: "open.test", Port: 80},
+				MaxBody: 100, Elsewhere: true},
 			{Name: "busy", Target: "/busy", MaxBody: 100},
 		} {
 			if q.Kind = fetch.KindDocument; q.Origin.Host == "" {
@@ -128,11 +134,17 @@ func TestAPlan(t *testing.T) {
 		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "after that", Origin: host.Origin, Target: "/list"})
 	}}
 	want := []string{
-		`document list read 200 link=<l> body "one two three"`, `document read read 200 reading "450000 bytes" truncated`, `document cut read 200 body "long long lo" truncated`,
-		"document head read 200", "document shut disallowed 0", "document leads to what is shut disallowed 301", `document as another read 200 body "of another agent"`,
-		`document led read 200 body "one two three"`, "document not led elsewhere 301", `document priced status 402 body "10 cents"`, "document at any price status 402", "document broken failed 200 truncated_body",
-		`document broken and read failed 200 truncated_body reading "4 bytes"`, "document none status 404 link=<a>", "document elsewhere elsewhere 0",
-		"document shut elsewhere disallowed 0", `document let in elsewhere read 200 body "one two three"`, "document busy status 503",
+		`document list read 200 link=<l> body "one two three"`, `document read read 200 reading "450000 bytes" truncated`,
+		`document cut read 200 body "long long lo" truncated`,
+		"document head read 200", "document shut disallowed 0", "document leads to what is shut disallowed 301",
+		`document as another read 200 body "of another agent"`,
+		`document led read 200 body "one two three"`, "document not led elsewhere 301",
+		`document priced status 402 body "10 cents"`, "document at any price status 402",
+		"document broken failed 200 truncated_body",
+		`document broken and read failed 200 truncated_body reading "4 bytes"`, "document none status 404 link=<a>",
+		"document elsewhere elsewhere 0",
+		"document shut elsewhere disallowed 0", `document let in elsewhere read 200 body "one two three"`,
+		"document busy status 503",
 		"document after that spared 0",
 	}
 	for _, room := range []int64{0, 1 << 20} { // to disk, or not
@@ -151,7 +163,8 @@ func TestAPlan(t *testing.T) {
 			for _, x := range made {
 				if x.Further == i+1 && x.Kind != fetch.KindControl {
 					of++
-					if x.Kind != f.Kind || x.URL != f.Hops[of-1].URL || (x.Identity != "") != (f.Identity != nil) || f.Identity != nil && x.Identity != f.Identity.Name {
+					if x.Kind != f.Kind || x.URL != f.Hops[of-1].URL || (x.Identity != "") != (f.Identity != nil) ||
+						f.Identity != nil && x.Identity != f.Identity.Name {
 						t.Errorf("an exchange of %s: %s %s %q", f.Name, x.Kind, x.URL, x.Identity)
 					}
 				}
@@ -163,15 +176,19 @@ func TestAPlan(t *testing.T) {
 		if diff := cmp.Diff(want, lines); diff != "" {
 			t.Errorf("with room for %d bytes (-want +got):\n%s", room, diff)
 		}
-		if string(got.Body) != file || len(got.Also) != 0 || len(whole) != 2 || len(whole[0]) != 450_000 || whole[1] != "half" {
-			t.Errorf("the answer itself: %q; %d bodies; a host that wants an hour's pause was asked %d times more", got.Body, len(whole), len(got.Also))
+		if string(got.Body) != file || len(got.Also) != 0 || len(whole) != 2 || len(whole[0]) != 450_000 ||
+			whole[1] != "half" {
+			t.Errorf("the answer itself: %q; %d bodies; a host that wants an hour's pause was asked %d times more", got.Body,
+				len(whole), len(got.Also))
 		}
 		for i := 1; i < len(times); i++ {
-			if d := times[i].Sub(times[i-1]); d < IdentityPause && !strings.HasSuffix(asked[i-1], "/moved") && !strings.HasSuffix(asked[i-1], "/led") {
+			if d := times[i].Sub(times[i-1]); d < IdentityPause && !strings.HasSuffix(asked[i-1], "/moved") &&
+				!strings.HasSuffix(asked[i-1], "/led") {
 				t.Errorf("%s %v after %s", asked[i], d, asked[i-1])
 			}
 		}
-		if strings.Contains(strings.Join(asked, "\n"), " /shut") || !strings.Contains(strings.Join(asked, "\n"), "other/1 /also-shut") {
+		if strings.Contains(strings.Join(asked, "\n"), " /shut") || !strings.Contains(strings.Join(asked, "\n"),
+			"other/1 /also-shut") {
 			t.Errorf("asked %q", asked)
 		}
 	}
@@ -186,7 +203,9 @@ func TestNoPlan(t *testing.T) {
 		}
 	})
 	ran := make(map[string]bool)
-	plan := fetch.Plan{Ask: func(host *fetch.Answered, _ func(*fetch.Question) *fetch.Further) { ran[host.Origin.Host] = true }}
+	plan := fetch.Plan{Ask: func(host *fetch.Answered, _ func(*fetch.Question) *fetch.Further) {
+		ran[host.Origin.Host] = true
+	}}
 	client := newClient(t, addr, func(s *settings) { s.Retries, s.Further = 0, []fetch.Plan{plan} })
 	for _, host := range []string{"200.example", "404.example", "429.example", "503.example", "reset.example"} {
 		if got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: host, Port: 80}); len(got.Further) > 0 {

@@ -42,7 +42,8 @@ func (c *recorded) SetWriteDeadline(time.Time) error { return nil }
 
 func fuzzClient(t testing.TB) *Client {
 	t.Helper()
-	c, err := New(Config{UserAgent: "x", Timeout: time.Minute, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Concurrency: 1, PerAddress: 1, PerDomain: 1}, Backing{})
+	c, err := New(Config{UserAgent: "x", Timeout: time.Minute, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000},
+		Concurrency: 1, PerAddress: 1, PerDomain: 1}, Backing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func FuzzAnswer(f *testing.F) {
 	for _, answer := range []string{
 		"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 4\r\n\r\nbody",
 		"HTTP/1.0 200\n\nUser-agent: *\n",
-		"HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nbody\r\n0\r\nX: y\r\n\r\n",
+		"HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nbody\r\n" +
+			"0\r\nX: y\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nno colon\r\n folded\r\n\r\nx",
 		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("User-agent: *\n")),
 		"HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-3/4\r\n\r\nbody",
@@ -99,7 +101,8 @@ func FuzzAnswer(f *testing.F) {
 		}
 		whole, body, failed := read(bytes.NewReader(text))
 		pieces, bodyToo, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
-		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(received{}), cmp.Comparer(sameText), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
+		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(received{}), cmp.Comparer(sameText),
+			cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
 			t.Fatalf("failure %q, and in pieces %q (-whole +in pieces):\n%s", failed, failedToo, diff)
 		}
 	})
@@ -139,8 +142,10 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		begin, err := decode(int(most))
-		if err != nil || !bytes.HasPrefix(whole.Body, begin.Body) || begin.Truncated != (len(whole.Body) > int(most)) && len(stored) <= int(most) {
-			t.Fatalf("%d bytes, with limit %d decoded %d, truncated: %v, %v", len(whole.Body), most, len(begin.Body), begin.Truncated, err)
+		if err != nil || !bytes.HasPrefix(whole.Body, begin.Body) || begin.Truncated != (len(whole.Body) > int(most)) &&
+			len(stored) <= int(most) {
+			t.Fatalf("%d bytes, with limit %d decoded %d, truncated: %v, %v", len(whole.Body), most, len(begin.Body),
+				begin.Truncated, err)
 		}
 	})
 }
@@ -165,9 +170,12 @@ func readSoFar(t *testing.T, a *received) []byte {
 // allowed.
 func FuzzFTP(f *testing.F) {
 	for _, replies := range []string{
-		"220 ready\r\n331 password\r\n230 in\r\n211-list\r\n EPSV\r\n211 end\r\n200 binary\r\n229 passive (|||4000|)\r\n150 here\r\n226 done\r\n221 bye\r\n",
-		"220-a\r\n220 b\r\n230 in\r\n500 what\r\n200 binary\r\n500 what\r\n227 passive (127,0,0,1,40,1)\r\n125 here\r\n250 done\r\n",
-		"220 a\r\n530 no\r\n", "421 busy\r\n", "SSH-2.0-x\r\n", "220 a\r\n331 b\r\n230 c\r\n211 d\r\n200 e\r\n229 (|||25|)\r\n",
+		"220 ready\r\n331 password\r\n230 in\r\n211-list\r\n EPSV\r\n211 end\r\n200 binary\r\n229 passive (|||4000|)\r\n" +
+			"150 here\r\n226 done\r\n221 bye\r\n",
+		"220-a\r\n220 b\r\n230 in\r\n500 what\r\n200 binary\r\n500 what\r\n227 passive (127,0,0,1,40,1)\r\n125 here\r\n" +
+			"250 done\r\n",
+		"220 a\r\n530 no\r\n", "421 busy\r\n", "SSH-2.0-x\r\n",
+		"220 a\r\n331 b\r\n230 c\r\n211 d\r\n200 e\r\n229 (|||25|)\r\n",
 		"220 a\r\n331 b\r\n230 c\r\n211 d\r\n200 e\r\n229 (|||4000|)\r\n550 no such file\r\n",
 	} {
 		f.Add([]byte(replies), []byte("User-agent: *\n"))
@@ -178,19 +186,21 @@ func FuzzFTP(f *testing.F) {
 		var a received
 		lease := &Lease{client: c, ctx: context.Background()}
 		defer lease.settle()
-		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *fetch.Failure) {
-			if port < minDataPort {
-				t.Fatalf("a data connection to port %d", port)
-			}
-			return &recorded{Reader: bytes.NewReader(file)}, nil
-		})
+		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a,
+			func(port uint16) (net.Conn, *fetch.Failure) {
+				if port < minDataPort {
+					t.Fatalf("a data connection to port %d", port)
+				}
+				return &recorded{Reader: bytes.NewReader(file)}, nil
+			})
 		body := readSoFar(t, &a)
 		if conn.given > maxReplies || len(body) > c.config.MaxBody {
 			t.Fatalf("%d bytes of replies and %d of the file are read", conn.given, len(body))
 		}
 		for _, line := range strings.SplitAfter(conn.told.String(), "\r\n") {
 			verb, _, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), " ")
-			if strings.Contains(strings.TrimSuffix(line, "\r\n"), "\n") || !strings.Contains(" USER PASS FEAT TYPE EPSV PASV RETR QUIT OPTS ", " "+verb+" ") && line != "" {
+			if strings.Contains(strings.TrimSuffix(line, "\r\n"), "\n") ||
+				!strings.Contains(" USER PASS FEAT TYPE EPSV PASV RETR QUIT OPTS ", " "+verb+" ") && line != "" {
 				t.Fatalf("sent %q to the server", line)
 			}
 		}

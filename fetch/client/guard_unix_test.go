@@ -72,7 +72,8 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 	dialed := refuseAll(c) // a refusal would prove that this machine is connected
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for _, host := range []string{"inside.example", "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost"} {
+	for _, host := range []string{"inside.example", "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]",
+		"localhost"} {
 		if p := c.probeHost(ctx, origin(t, "http://"+host)); p.Proved {
 			t.Errorf("%s counts as proof", host)
 		}

@@ -15,8 +15,10 @@ import (
 
 // Headers of an identity follow ours, but for Accept, which replaces ours.
 func TestHeadersOfAnIdentity(t *testing.T) {
-	who := fetch.Identity{UserAgent: "x/1", Headers: []fetch.Header{{Name: "accept", Value: "text/html"}, {Name: "From", Value: "a@b.example"}}}
-	if got, want := tail(&who), "\r\nUser-Agent: x/1\r\nAccept: text/html\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\nFrom: a@b.example\r\n"; got != want {
+	who := fetch.Identity{UserAgent: "x/1", Headers: []fetch.Header{{Name: "accept", Value: "text/html"},
+		{Name: "From", Value: "a@b.example"}}}
+	if got, want := tail(&who), "\r\nUser-Agent: x/1\r\nAccept: text/html\r\nAccept-Encoding: gzip, br, zstd\r\n"+
+		"Connection: close\r\nFrom: a@b.example\r\n"; got != want {
 		t.Errorf("the headers are %q, want %q", got, want)
 	}
 }
@@ -40,7 +42,8 @@ func TestIdentitiesAreAskedPolitely(t *testing.T) {
 			t.Error("two requests at once")
 		}
 		redirected := r.URL.RawQuery != ""
-		if asked[r.Host] = append(asked[r.Host], r.UserAgent()); !ended.IsZero() && !redirected && time.Since(ended) < IdentityPause {
+		if asked[r.Host] = append(asked[r.Host], r.UserAgent()); !ended.IsZero() && !redirected &&
+			time.Since(ended) < IdentityPause {
 			t.Errorf("%s asks %v after the last answer", r.UserAgent(), time.Since(ended))
 		}
 		mu.Unlock()
@@ -69,10 +72,12 @@ func TestIdentitiesAreAskedPolitely(t *testing.T) {
 	if text := strings.Join(askedOf("answers.example"), " "); text != "robocensus-test a/1 b/1 b/1" {
 		t.Errorf("asked as %s", text)
 	}
-	if len(got.Also) != 2 || got.Also[0].Capture.Status() != 503 || got.Also[1].Capture.Status() != 200 || len(got.Also[1].Capture.Hops) != 2 || &got.Also[1].Capture.Body[0] != &got.Body[0] {
+	if len(got.Also) != 2 || got.Also[0].Capture.Status() != 503 || got.Also[1].Capture.Status() != 200 ||
+		len(got.Also[1].Capture.Hops) != 2 || &got.Also[1].Capture.Body[0] != &got.Body[0] {
 		t.Errorf("%+v", got.Also)
 	}
-	if got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "silent.example", Port: 80}); len(got.Also) != 0 || len(askedOf("silent.example")) != 2 {
+	if got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "silent.example", Port: 80}); len(
+		got.Also) != 0 || len(askedOf("silent.example")) != 2 {
 		t.Errorf("a host that does not answer was asked as %v", askedOf("silent.example"))
 	}
 }
@@ -107,7 +112,8 @@ func TestIdentitiesComeBackWhenTheyMay(t *testing.T) {
 		s.Further = []fetch.Plan{plan}
 	})
 	for host, want := range map[string]string{
-		"soon.example": " robocensus-test a/1 b/1", "late.example": " robocensus-test", "stops.example": " robocensus-test a/1",
+		"soon.example": " robocensus-test a/1 b/1", "late.example": " robocensus-test",
+		"stops.example": " robocensus-test a/1",
 	} {
 		mu.Lock()
 		ended = time.Time{}

@@ -56,7 +56,8 @@ func hangTCP(c *net.TCPConn) { hang(c) }
 
 func TestRetryAfterThatIsVeryLong(t *testing.T) {
 	for value, want := range map[string]time.Duration{
-		"3": 3 * time.Second, fmt.Sprint(math.MaxInt64): 1 << 20 * time.Second, "99999999999999999999999": 1 << 20 * time.Second,
+		"3": 3 * time.Second, fmt.Sprint(math.MaxInt64): 1 << 20 * time.Second,
+		"99999999999999999999999": 1 << 20 * time.Second,
 	} {
 		if got, ok := retryAfter(value); !ok || got != want {
 			t.Errorf("%s: %v, %v", value, got, ok)
@@ -75,12 +76,14 @@ func TestHeadersAsBrowsersTakeThem(t *testing.T) {
 	const body = "User-agent: *\n"
 	long := "X: " + strings.Repeat("a", 4<<10-len("HTTP/1.1 200 OK\r\n")-len("X: ")) + "\r\n"
 	for name, answer := range map[string]string{
-		"a coding of identity":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 14\r\n\r\n" + body,
-		"identity, until the end":  "HTTP/1.1 200 OK\r\ntransfer-encoding:  Identity \r\n\r\n" + body,
-		"a line without a colon":   "HTTP/1.1 200 OK\r\nhello world\r\nContent-Length: 14\r\n\r\n" + body,
-		"lines that end with LF":   "HTTP/1.1 200 OK\nhello world\nContent-Length: 14\n\n" + body,
-		"chunks, and no end":       "HTTP/1.1 200 OK\r\nno colon\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n" + body + "\r\n0\r\n",
-		"after a 1xx":              "HTTP/1.1 103 Early Hints\r\nno colon\r\n\r\nHTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 14\r\n\r\n" + body,
+		"a coding of identity":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 14\r\n\r\n" + body,
+		"identity, until the end": "HTTP/1.1 200 OK\r\ntransfer-encoding:  Identity \r\n\r\n" + body,
+		"a line without a colon":  "HTTP/1.1 200 OK\r\nhello world\r\nContent-Length: 14\r\n\r\n" + body,
+		"lines that end with LF":  "HTTP/1.1 200 OK\nhello world\nContent-Length: 14\n\n" + body,
+		"chunks, and no end": "HTTP/1.1 200 OK\r\nno colon\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n" + body +
+			"\r\n0\r\n",
+		"after a 1xx": "HTTP/1.1 103 Early Hints\r\nno colon\r\n\r\nHTTP/1.1 200 OK\r\nno colon\r\n" +
+			"Content-Length: 14\r\n\r\n" + body,
 		"a line of a whole buffer": "HTTP/1.1 200 OK\r\n" + long + "no colon\r\nContent-Length: 14\r\n\r\n" + body,
 		"a line that goes on":      "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 14\r\n\r\n" + body,
 		"as the standard has it":   "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n" + body,
@@ -109,7 +112,13 @@ func TestHeadersAsBrowsersTakeThem(t *testing.T) {
 		"another coding":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n" + body,
 		"a header without end": "HTTP/1.1 200 OK\r\nno colon\r\n",
 	} {
-		to := listen(t, func(c *net.TCPConn) { io.CopyN(io.Discard, c, 20); io.WriteString(c, answer); c.CloseWrite(); hang(c) })
+		to := listen(t, func(c *net.TCPConn) {
+			io.CopyN(io.Discard, c, 20)
+			io.WriteString(c, answer)
+			c.CloseWrite()
+			hang(
+				c)
+		})
 		if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error == "" {
 			t.Errorf("%s: status %d, body %q", name, got.Status(), got.Body)
 		}
@@ -118,7 +127,8 @@ func TestHeadersAsBrowsersTakeThem(t *testing.T) {
 
 func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 	member := packed(t, gzipCoding, "", 0)
-	if d, err := Decode([]byte(strings.Repeat(member, 3)+packed(t, gzipCoding, "a", 1)), "gzip", 100); err != nil || string(d.Body) != "a" {
+	if d, err := Decode([]byte(strings.Repeat(member, 3)+packed(t, gzipCoding, "a", 1)), "gzip", 100); err != nil ||
+		string(d.Body) != "a" {
 		t.Errorf("a few: %q, %v", d.Body, err)
 	}
 	if _, err := Decode([]byte(strings.Repeat(member, 1<<15)), "gzip", 100); !IsUndecodable(err) {
@@ -129,7 +139,8 @@ func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
 		io.WriteString(c, strings.Repeat(member, 1<<15))
 	})
-	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != answer.ErrorUndecodableBody {
+	if got := newClient(t, to, nil).Fetch(t.Context(),
+		origin(t, "http://a.test")); got.Error != answer.ErrorUndecodableBody {
 		t.Errorf("error %q, %v", got.Error, got.Err)
 	}
 }

@@ -56,13 +56,17 @@ var deepRows = []row{
 
 	// RFC 9112 section 8: a body is incomplete until the last chunk, of size 0,
 	// is received. Here it was received.
-	{"chunking without its last line", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"), want{200, "", 1, once, rulesDecide}},
+	{"chunking without its last line", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"),
+		want{200, "", 1, once, rulesDecide}},
 	// As for gzip and zstd.
 	{"br of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
-	{"deflate of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
-	{"gzip with something behind it", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc")) + "\x00\x00\r\n"), want{200, "", 1, once, rulesDecide}},
+	{"deflate of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n" + nothing),
+		want{200, "", 1, once, rulesDecide}},
+	{"gzip with something behind it", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc")) +
+		"\x00\x00\r\n"), want{200, "", 1, once, rulesDecide}},
 	{"a body of the limit in chunks of a byte", func(t *testing.T, s *scene) {
-		plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+strings.Repeat("1\r\n#\r\n", s.MaxBody)+"0\r\n\r\n")(t, s)
+		plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+strings.Repeat("1\r\n#\r\n", s.MaxBody)+"0\r\n\r\n")(t,
+			s)
 		s.also = func(t *testing.T, got *fetch.Capture) {
 			if len(got.Body) != s.MaxBody || got.Truncated {
 				t.Errorf("limit %d: kept %d bytes, truncated: %v", s.MaxBody, len(got.Body), got.Truncated)
@@ -71,7 +75,8 @@ var deepRows = []row{
 	}, want{200, "", 1, once, rulesDecide}},
 
 	// The library returns the error of its last question.
-	{"SERVFAIL for A, no addresses for AAAA", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"SERVFAIL for A, no addresses for AAAA", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1,
+		again, networkFailure}},
 
 	// The library's text contains the current time.
 	{"expired", func(t *testing.T, s *scene) {
@@ -125,7 +130,10 @@ func TestALookUpLeavesNothingBehind(t *testing.T) {
 				silent.OnAsk = cancel
 			}
 			server := fetchtest.Serve(t, fetchtest.Zone{"a.example": silent}, true)
-			c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Timeout = []netip.AddrPort{server}, 500*time.Millisecond })
+			c := newClient(t, netip.AddrPort{}, func(c *settings) {
+				c.Resolvers, c.Timeout = []netip.AddrPort{server},
+					500*time.Millisecond
+			})
 			before := goleak.IgnoreCurrent()
 			c.Fetch(ctx, origin(t, "a.example"))
 			if err := goleak.Find(before); err != nil {

@@ -30,7 +30,8 @@ func resolved(answers *fetchtest.Script) stage {
 		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": &fetchtest.Script{
 			RCode: answers.RCode, A: answers.A, AAAA: answers.AAAA, CNAME: answers.CNAME,
 			FailA: answers.FailA, FailAAAA: answers.FailAAAA,
-			Silent: answers.Silent, Garbage: answers.Garbage, Truncated: answers.Truncated, CutOff: answers.CutOff, OnAsk: answers.OnAsk,
+			Silent: answers.Silent, Garbage: answers.Garbage, Truncated: answers.Truncated, CutOff: answers.CutOff,
+			OnAsk: answers.OnAsk,
 		}}, true)}
 		s.ask = []fetch.Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
 	}
@@ -38,29 +39,45 @@ func resolved(answers *fetchtest.Script) stage {
 
 var dnsRows = []row{
 	{"a name that resolves", resolved(fetchtest.At("127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"a name with aliases", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, CNAME: []string{"b.example", "c.example"}}),
+	{"a name with aliases", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, CNAME: []string{"b.example",
+		"c.example"}}),
 		want{200, "", 1, once, rulesDecide}},
-	{"an address that refuses before one that answers", resolved(fetchtest.At("127.0.0.2", "127.0.0.3", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"IPv6 that refuses before IPv4 that answers", resolved(fetchtest.At("::1", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"all addresses refuse", resolved(fetchtest.At("127.0.0.2", "127.0.0.3")), want{0, answer.ErrorConnectRefused, 1, again, networkFailure}},
-	{"A, while AAAA fails", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, FailAAAA: true}), want{200, "", 1, once, rulesDecide}},
-	{"more than UDP holds", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, Truncated: true}), want{200, "", 1, once, rulesDecide}},
+	{"an address that refuses before one that answers", resolved(fetchtest.At("127.0.0.2", "127.0.0.3", "127.0.0.1")),
+		want{200, "", 1, once, rulesDecide}},
+	{"IPv6 that refuses before IPv4 that answers", resolved(fetchtest.At("::1", "127.0.0.1")),
+		want{200, "", 1, once, rulesDecide}},
+	{"all addresses refuse", resolved(fetchtest.At("127.0.0.2", "127.0.0.3")), want{0, answer.ErrorConnectRefused, 1,
+		again, networkFailure}},
+	{"A, while AAAA fails", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, FailAAAA: true}),
+		want{200, "", 1, once, rulesDecide}},
+	{"more than UDP holds", resolved(&fetchtest.Script{A: [][]string{{"127.0.0.1"}}, Truncated: true}),
+		want{200, "", 1, once, rulesDecide}},
 
-	{"NXDOMAIN", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"NXDOMAIN", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once,
+		networkFailure}},
 	{"no addresses", resolved(&fetchtest.Script{}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
-	{"aliases in a circle", resolved(&fetchtest.Script{CNAME: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
-	{"more than TCP holds", resolved(&fetchtest.Script{CutOff: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"aliases in a circle", resolved(&fetchtest.Script{CNAME: []string{"b.example", "a.example"}}),
+		want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
+	{"more than TCP holds", resolved(&fetchtest.Script{CutOff: true}), want{0, answer.ErrorDNSFailure, 1, again,
+		networkFailure}},
 	{"IPv4 in IPv6", resolved(fetchtest.At("::ffff:127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"SERVFAIL", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no A, while AAAA fails", resolved(&fetchtest.Script{FailAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no AAAA, while A fails", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"REFUSED", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeRefused}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"SERVFAIL", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1,
+		again, networkFailure}},
+	{"no A, while AAAA fails", resolved(&fetchtest.Script{FailAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again,
+		networkFailure}},
+	{"no AAAA, while A fails", resolved(&fetchtest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again,
+		networkFailure}},
+	{"REFUSED", resolved(&fetchtest.Script{RCode: dnsmessage.RCodeRefused}), want{0, answer.ErrorDNSFailure, 1, again,
+		networkFailure}},
 	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
 		s.Resolvers = []netip.AddrPort{fetchtest.Serve(t, fetchtest.Zone{"a.example": {Truncated: true}}, false)}
 	}, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{fetchtest.NoServer(t)} }, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
-	{"a name server without an answer", brief(resolved(&fetchtest.Script{Silent: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
-	{"a name server that talks nonsense", brief(resolved(&fetchtest.Script{Garbage: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
+	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{fetchtest.NoServer(t)} },
+		want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"a name server without an answer", brief(resolved(&fetchtest.Script{Silent: true})), want{0, answer.ErrorDNSFailure,
+		1, once, networkFailure}},
+	{"a name server that talks nonsense", brief(resolved(&fetchtest.Script{Garbage: true})),
+		want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
 	{"canceled while a name is looked up", func(t *testing.T, s *scene) {
 		resolved(&fetchtest.Script{Silent: true, OnAsk: func() { s.cancel() }})(t, s)
 	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
@@ -120,7 +137,8 @@ func onlyPublic(t *testing.T, to netip.AddrPort) func(*Client) {
 }
 
 var guardRows = []row{
-	{"a public address", guarded("http://b.example/", fetchtest.Zone{"b.example": fetchtest.At(public)}), want{200, "", 2, once, rulesDecide}},
+	{"a public address", guarded("http://b.example/", fetchtest.Zone{"b.example": fetchtest.At(public)}),
+		want{200, "", 2, once, rulesDecide}},
 	{"an address of loopback is asked", func(t *testing.T, s *scene) {
 		guarded("", nil)(t, s)
 		s.ask = []fetch.Origin{origin(t, "http://127.0.0.1")}
@@ -135,19 +153,32 @@ var guardRows = []row{
 		s.ask = []fetch.Origin{origin(t, "http://b.example")}
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 
-	{"to an address of loopback", guarded("http://127.0.0.1:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to IPv6 loopback", guarded("http://[::1]:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to loopback inside IPv6", guarded("http://[::ffff:127.0.0.1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to loopback inside NAT64", guarded("http://[64:ff9b::7f00:1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on a private network", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("10.0.0.1", "fd00::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
-	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to an address of loopback", guarded("http://127.0.0.1:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked,
+		2, once, refused}},
+	{"to IPv6 loopback", guarded("http://[::1]:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once,
+		refused}},
+	{"to loopback inside IPv6", guarded("http://[::ffff:127.0.0.1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2,
+		once, refused}},
+	{"to loopback inside NAT64", guarded("http://[64:ff9b::7f00:1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2,
+		once, refused}},
+	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once,
+		refused}},
+	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once,
+		refused}},
+	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once,
+		refused}},
+	{"to a name on loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1")}),
+		want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", fetchtest.Zone{"b.example": fetchtest.At("::1")}),
+		want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on a private network", guarded("http://b.example:$PORT/",
+		fetchtest.Zone{"b.example": fetchtest.At("10.0.0.1", "fd00::1")}), want{0, answer.ErrorAddressBlocked, 2, once,
+		refused}},
+	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil),
+		want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to a name with a public address among special ones", guarded("http://b.example/",
-		fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
+		fetchtest.Zone{"b.example": fetchtest.At("127.0.0.1", public, "10.0.0.1", "::1")}),
+		want{200, "", 2, once, rulesDecide}},
 	// The first look-up is for the hop requested, the second finds another
 	// address (DNS rebinding).
 	{"to a name that has turned to loopback", func(t *testing.T, s *scene) {

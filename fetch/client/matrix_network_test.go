@@ -48,10 +48,12 @@ var networkRows = []row{
 		s.Timeout = 6 * time.Second
 	}, want{0, answer.ErrorConnectTimeout, 1, again, networkFailure}},
 
-	{"closed before a word", served(func(*net.TCPConn, *http.Request, int) {}), want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"closed before a word", served(func(*net.TCPConn, *http.Request, int) {}), want{0, answer.ErrorReset, 1, again,
+		networkFailure}},
 	{"closed in the status line", plain("HTTP/1.1 20"), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"closed in the header", plain("HTTP/1.1 200 OK\r\nContent-Le"), want{0, answer.ErrorReset, 1, again, networkFailure}},
-	{"reset before a word", served(func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }), want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"reset before a word", served(func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }), want{0, answer.ErrorReset,
+		1, again, networkFailure}},
 	{"reset between two headers", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServer: x\r\n")
 		reset(c)
@@ -168,7 +170,9 @@ func TestADialEndsByItsDeadline(t *testing.T) {
 	if fullBacklog(t, s); s.skip != "" {
 		t.Skip(s.skip)
 	}
-	c := newClient(t, s.ConnectTo, func(c *settings) { c.Timeout, c.Proxy = time.Hour, &url.URL{Host: s.ConnectTo.String()} })
+	c := newClient(t, s.ConnectTo, func(c *settings) {
+		c.Timeout, c.Proxy = time.Hour, &url.URL{Host: s.ConnectTo.String()}
+	})
 	for name, to := range map[string]netip.AddrPort{"an address": s.ConnectTo, "the proxy": {}} {
 		began := time.Now()
 		_, err := c.dialBefore(t.Context(), began.Add(200*time.Millisecond), to)

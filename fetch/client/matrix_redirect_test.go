@@ -63,7 +63,8 @@ var redirectRows = []row{
 		i := max(0, slices.Index(statuses, r.URL.RawQuery))
 		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?%s\r\n%s", statuses[i], statuses[min(i+1, 5)], nothing)
 	}), want{200, "", 6, once, rulesDecide}},
-	{"304 with a Location", plain("HTTP/1.1 304 X\r\nLocation: /next\r\n" + nothing), want{304, "", 1, once, invalidResponse}},
+	{"304 with a Location", plain("HTTP/1.1 304 X\r\nLocation: /next\r\n" + nothing),
+		want{304, "", 1, once, invalidResponse}},
 	{"http, https, http", func(t *testing.T, s *scene) {
 		s.ConnectTo = serveTLS(t, nil, func(c net.Conn, r *http.Request) {
 			next := map[string]string{
@@ -77,7 +78,8 @@ var redirectRows = []row{
 			say("HTTP/1.1 301 Moved\r\nLocation: "+next+"\r\n"+nothing)(c, r)
 		})
 		s.also = func(t *testing.T, got *fetch.Capture) {
-			if got.TLSVersion != "" || got.Origin.String() != "http://a.example" || got.Hops[2].URL != "http://c.example:8080/y" {
+			if got.TLSVersion != "" || got.Origin.String() != "http://a.example" ||
+				got.Hops[2].URL != "http://c.example:8080/y" {
 				t.Errorf("TLS %q of the last hop, origin %s, hops %v", got.TLSVersion, got.Origin, got.Hops)
 			}
 		}
@@ -104,7 +106,8 @@ var redirectRows = []row{
 			reset(c)
 		}
 	}), want{0, answer.ErrorReset, 2, again, networkFailure}},
-	{"to a host that speaks no TLS", to("https://b.example/robots.txt"), want{0, answer.ErrorTLS, 2, once, networkFailure}},
+	{"to a host that speaks no TLS", to("https://b.example/robots.txt"), want{0, answer.ErrorTLS, 2, once,
+		networkFailure}},
 
 	{"Location with what is no escape", func(t *testing.T, s *scene) { // package net/http refuses the request
 		s.ConnectTo = listen(t, func(c *net.TCPConn) {
@@ -117,29 +120,42 @@ var redirectRows = []row{
 		})
 		s.ask = []fetch.Origin{origin(t, "http://a.example")}
 	}, want{200, "", 2, once, rulesDecide}},
-	{"without Location", plain("HTTP/1.1 301 Moved\r\n" + nothing), want{301, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"without Location", plain("HTTP/1.1 301 Moved\r\n" + nothing), want{301, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
 	{"empty Location", to(""), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location without host", to("http://"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location that is no URL", to("http://b example/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location with a port that is none", to("http://b.example:99999/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location with credentials", to("http://u:p@b.example/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is an address as one number", to("http://2130706433/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b example/\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b example/\r\n" + nothing), want{305, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location with a port that is none", to("http://b.example:99999/"), want{302, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
+	{"Location with credentials", to("http://u:p@b.example/"), want{302, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
+	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
+	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, answer.ErrorRedirectInvalid, 1,
+		once, leadsNowhere}},
+	{"Location that is an address as one number", to("http://2130706433/"), want{302, answer.ErrorRedirectInvalid, 1,
+		once, leadsNowhere}},
+	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
+	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b example/\r\n" + nothing),
+		want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing),
+		want{300, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b example/\r\n" + nothing),
+		want{305, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, answer.ErrorRedirectInvalid, 1, once,
+		leadsNowhere}},
 
 	{"to file:", to("file:///etc/passwd"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to mailto:", to("mailto:webmaster@a.example"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to gopher:", to("gopher://127.0.0.1:70/1"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to javascript:", to("javascript:alert(1)"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"to data:", to("data:text/plain,User-agent:%20*"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to data:", to("data:text/plain,User-agent:%20*"), want{302, answer.ErrorRedirectUnsupported, 1, once,
+		cannotBeFetched}},
 
 	{"to itself", to("/robots.txt"), want{302, answer.ErrorRedirectLoop, 1, once, loops}},
-	{"to itself in other letters", to("HTTP://A.EXAMPLE:80/robots.txt#x"), want{302, answer.ErrorRedirectLoop, 1, once, loops}},
+	{"to itself in other letters", to("HTTP://A.EXAMPLE:80/robots.txt#x"), want{302, answer.ErrorRedirectLoop, 1, once,
+		loops}},
 	{"a loop of two", served(func(c *net.TCPConn, r *http.Request, _ int) {
 		next := map[string]string{"a.example": "b.example", "b.example": "a.example"}[r.Host]
 		fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: http://%s/robots.txt\r\n\r\n", next)

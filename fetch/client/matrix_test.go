@@ -134,7 +134,8 @@ func TestFaultMatrix(t *testing.T) {
 		var both [2]*result
 		for retries := range both {
 			s := &scene{Config: Config{
-				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(), Record: true,
+				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, Limits: fetch.Limits{MaxRedirects: 5,
+					MaxBody: 512_000}, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(), Record: true,
 			}, ask: []fetch.Origin{origin(t, "http://a.example")}}
 			s.ctx, s.cancel = context.WithCancel(t.Context())
 			defer s.cancel()
@@ -178,13 +179,15 @@ func (w want) check(t *testing.T, got *fetch.Capture, retries int, s *scene) {
 	t.Helper()
 	if got.Status() != w.status || got.Error != w.class || len(got.Hops) != w.hops || got.Attempts != w.attempts[retries] {
 		t.Errorf("%d retries: status %d, error %q (%v), %d hops, %d attempts; want status %d, error %q, %d hops, %d attempts",
-			retries, got.Status(), got.Error, got.Err, len(got.Hops), got.Attempts, w.status, w.class, w.hops, w.attempts[retries])
+			retries, got.Status(), got.Error, got.Err, len(got.Hops), got.Attempts, w.status, w.class, w.hops,
+			w.attempts[retries])
 		return // other facts, other readings
 	}
 	if got.Error != "" && got.Err == nil {
 		t.Errorf("error %q without a text", got.Error)
 	}
-	if is2xx := got.Status()/100 == 2; (got.Body != nil || got.Cut != nil) != is2xx || got.Body != nil && got.Cut != nil || len(got.Body) > s.MaxBody {
+	if is2xx := got.Status()/100 == 2; (got.Body != nil || got.Cut != nil) != is2xx || got.Body != nil &&
+		got.Cut != nil || len(got.Body) > s.MaxBody {
 		t.Errorf("status %d has a body of %d bytes (nil: %v)", got.Status(), len(got.Body), got.Body == nil)
 	}
 	if limit := s.Timeout + 10*time.Second; got.Times.Total == nil || *got.Times.Total > limit {
@@ -211,7 +214,8 @@ func (w want) check(t *testing.T, got *fetch.Capture, retries int, s *scene) {
 			want = answer.Answer{Outcome: answer.FullAllow, Reason: answer.NotRead}
 		}
 		if answer := profile.Answer(facts); answer != want {
-			t.Errorf("%d retries, %s: %s %s, want %s %s", retries, name, answer.Outcome, answer.Reason, want.Outcome, want.Reason)
+			t.Errorf("%d retries, %s: %s %s, want %s %s", retries, name, answer.Outcome, answer.Reason, want.Outcome,
+				want.Reason)
 		}
 	}
 	if s.also != nil {
@@ -224,11 +228,13 @@ func (w want) check(t *testing.T, got *fetch.Capture, retries int, s *scene) {
 func TestMatrixIsComplete(t *testing.T) {
 	seen := map[string]bool{
 		// Not possible with one fetch: added by the memory and by archives.
-		string(answer.StaleCopy): true, string(answer.UnreachableTooLong): true, string(answer.RedirectUnresolved): true, string(answer.RevisitUnresolved): true,
+		string(answer.StaleCopy): true, string(answer.UnreachableTooLong): true, string(answer.RedirectUnresolved): true,
+		string(answer.RevisitUnresolved): true,
 		// Only of dialects and programs: matrix rows of 401 and 403 check the first.
 		string(answer.Unauthorized): true, string(answer.NotRead): true, string(answer.ErrorBody): true,
 		// Not a profile's reading of an answer: it counts walls apart.
-		string(answer.Challenged): true, string(answer.Throttled): true, string(answer.Payment): true, string(answer.Refused): true,
+		string(answer.Challenged): true, string(answer.Throttled): true, string(answer.Payment): true,
+		string(answer.Refused): true,
 		// The tables' class of a final status without an answer.
 		string(answer.ErrorUnexpectedStatus): true,
 	}

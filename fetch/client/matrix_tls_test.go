@@ -111,12 +111,15 @@ var tlsRows = []row{
 		with.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }
 	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 
-	{"a certificate of the client is wanted", secure(func(_ *testing.T, with *tls.Config) { with.ClientAuth = tls.RequireAnyClientCert }),
+	{"a certificate of the client is wanted", secure(func(_ *testing.T, with *tls.Config) {
+		with.ClientAuth = tls.RequireAnyClientCert
+	}),
 		want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"a certificate of the client is wanted, TLS 1.2", secure(func(_ *testing.T, with *tls.Config) {
 		with.ClientAuth, with.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12
 	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
-	{"a hang in the handshake", brief(onTLSPort(func(c *net.TCPConn) { hang(c) })), want{0, answer.ErrorTimeout, 1, once, networkFailure}},
+	{"a hang in the handshake", brief(onTLSPort(func(c *net.TCPConn) { hang(c) })), want{0, answer.ErrorTimeout, 1, once,
+		networkFailure}},
 	{"a drip in the handshake", brief(onTLSPort(func(c *net.TCPConn) { drip(c, "\x16\x03\x03\x00\x7a\x02\x00\x00") })),
 		want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"reset in the handshake", onTLSPort(func(c *net.TCPConn) { firstRecord(c); reset(c) }),

@@ -111,7 +111,8 @@ func TestOrigins(t *testing.T) {
 	const text = ` 200 body "one two three"`
 	if diff := cmp.Diff([]string{
 		"led to where robots.txt lies read" + text, "led to what that closes disallowed 301", "a sister read" + text,
-		"a shut sister disallowed 0", "led to a sister read" + text, "led to a shut sister disallowed 301", "another agent read" + text,
+		"a shut sister disallowed 0", "led to a sister read" + text, "led to a shut sister disallowed 301",
+		"another agent read" + text,
 		"led to one that is down unread 301", "not led elsewhere 301", "permitted read" + text, "on and on unread 301",
 	}, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -153,7 +154,8 @@ func TestAFrontPageOnAnotherOrigin(t *testing.T) {
 	for _, x := range made {
 		lines = append(lines, fmt.Sprint(x.URL, " ", x.Kind, x.Further))
 	}
-	want := []string{"http://a.example/robots.txt 0", "http://a.example/ page0", "http://www.a.example/robots.txt control0", "http://www.a.example/ page0"}
+	want := []string{"http://a.example/robots.txt 0", "http://a.example/ page0",
+		"http://www.a.example/robots.txt control0", "http://www.a.example/ page0"}
 	if diff := cmp.Diff(want, lines); diff != "" || got.Front.Outcome != usage.PageRead {
 		t.Errorf("%s (-want +got):\n%s", got.Front.Outcome, diff)
 	}

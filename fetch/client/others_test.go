@@ -87,13 +87,17 @@ func asking(paths ...string) fetch.Plan {
 	return fetch.Plan{Keeps: 1 << 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 		for _, path := range paths {
 			target, isOwn := strings.CutPrefix(path, ".")
-			q := &fetch.Question{Kind: fetch.KindDocument, Name: path, Origin: shopOrigin, Target: strings.ReplaceAll(target, "%", host.Origin.Host), Elsewhere: !isOwn, MaxBody: 12, Headers: []string{"link"}}
+			q := &fetch.Question{Kind: fetch.KindDocument, Name: path, Origin: shopOrigin, Target: strings.ReplaceAll(target,
+				"%", host.Origin.Host), Elsewhere: !isOwn, MaxBody: 12, Headers: []string{"link"}}
 			if isOwn {
 				q.Origin = host.Origin
 			}
 			switch q.Target[0] {
 			case '+':
-				q.Target, q.Read = q.Target[1:], func(body io.Reader, keep io.Writer) error { _, err := io.Copy(keep, body); return err }
+				q.Target, q.Read = q.Target[1:], func(body io.Reader, keep io.Writer) error {
+					_, err := io.Copy(keep, body)
+					return err
+				}
 			case '@':
 				q.Target, q.Identity = q.Target[1:], 1
 			}
@@ -134,7 +138,9 @@ func TestOthers(t *testing.T) {
 						return
 					}
 					const text = ` 200 link=<l> body "a licence, c" truncated`
-					if diff := cmp.Diff([]string{"/licence read" + text, "./to elsewhere 302 link=<l>", "/broken failed 200 truncated_body link=<l>", "/shut disallowed 0", "/of-% read" + text, "/licence read" + text}, toldOf(got)); diff != "" {
+					if diff := cmp.Diff([]string{"/licence read" + text, "./to elsewhere 302 link=<l>",
+						"/broken failed 200 truncated_body link=<l>", "/shut disallowed 0", "/of-% read" + text, "/licence read" + text},
+						toldOf(got)); diff != "" {
 						t.Errorf("%s (-want +got):\n%s", host, diff)
 					}
 					mu.Lock()
@@ -147,7 +153,8 @@ func TestOthers(t *testing.T) {
 						n++
 						if first := received[x.URL]; first == nil {
 							received[x.URL] = x.Received
-						} else if !bytes.Equal(first, x.Received) || len(x.Sent) == 0 || x.Header == 0 || !bytes.HasSuffix(x.Received[:x.Header], []byte("\r\n\r\n")) {
+						} else if !bytes.Equal(first, x.Received) || len(x.Sent) == 0 || x.Header == 0 ||
+							!bytes.HasSuffix(x.Received[:x.Header], []byte("\r\n\r\n")) {
 							t.Errorf("%s: the recording of %s is %q, and that of another host %q", host, x.URL, x.Received, first)
 						}
 					}
@@ -189,7 +196,8 @@ func TestOthersThatAreNotShared(t *testing.T) {
 	for i := range 3 {
 		group.Go(func() {
 			got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80})
-			if n := len(got.Further); n != 5 || got.Further[0].Outcome != "read" || got.Further[1].Outcome != "read" || got.Further[2].Outcome != "elsewhere" {
+			if n := len(got.Further); n != 5 || got.Further[0].Outcome != "read" || got.Further[1].Outcome != "read" ||
+				got.Further[2].Outcome != "elsewhere" {
 				t.Errorf("h%d: %q", i, toldOf(got))
 			}
 		})
@@ -197,7 +205,8 @@ func TestOthersThatAreNotShared(t *testing.T) {
 	group.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked["shop.example/map"] != 6 || s.asked["shop.example/soon"] != 1 || s.asked["shop.example/page"] != 3 || s.asked["shop.example/robots.txt"] != 1 || s.early != nil {
+	if s.asked["shop.example/map"] != 6 || s.asked["shop.example/soon"] != 1 || s.asked["shop.example/page"] != 3 ||
+		s.asked["shop.example/robots.txt"] != 1 || s.early != nil {
 		t.Errorf("asked %v, early: %q", s.asked, s.early)
 	}
 }
@@ -212,7 +221,8 @@ func TestOthersOfABusyOrigin(t *testing.T) {
 	client.others.wait = IdentityPause / 2
 	client.others.turns.join(shopOrigin.String())
 	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	if diff := cmp.Diff([]string{"+/map spared 0", "/licence spared 0", `./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" || len(s.asked) != 2 {
+	if diff := cmp.Diff([]string{"+/map spared 0", "/licence spared 0",
+		`./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" || len(s.asked) != 2 {
 		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
 	}
 }
@@ -229,7 +239,8 @@ func TestOthersOfAnOriginThatHangs(t *testing.T) {
 	for i := range 20 {
 		group.Go(func() {
 			got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80})
-			if diff := cmp.Diff([]string{"/hang failed 0 timeout", `./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" {
+			if diff := cmp.Diff([]string{"/hang failed 0 timeout", `./own read 200 link=<l> body "a licence, c" truncated`},
+				toldOf(got)); diff != "" {
 				t.Errorf("h%d (-want +got):\n%s", i, diff)
 			}
 		})
@@ -285,7 +296,8 @@ func TestOthersOfATiredOrigin(t *testing.T) {
 	})
 	for _, host := range []string{"a.example", "b.example"} {
 		got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: host, Port: 80})
-		if diff := cmp.Diff([]string{"/tired status 429 link=<l>", "/more spared 0", "./to elsewhere 302 link=<l>", `./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" {
+		if diff := cmp.Diff([]string{"/tired status 429 link=<l>", "/more spared 0", "./to elsewhere 302 link=<l>",
+			`./own read 200 link=<l> body "a licence, c" truncated`}, toldOf(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", host, diff)
 		}
 	}
@@ -309,15 +321,19 @@ func TestATiredHost(t *testing.T) {
 	t.Parallel()
 	for host, first := range map[string]string{"a.example": "./tired", "www.shop.example": "/tired"} {
 		s := newShop(t)
-		client := newClient(t, s.addr, func(c *settings) { c.Retries, c.Further = 0, []fetch.Plan{asking(first, "./own", "/licence")} })
+		client := newClient(t, s.addr, func(c *settings) {
+			c.Retries, c.Further = 0, []fetch.Plan{asking(first, "./own", "/licence")}
+		})
 		got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: host, Port: 80})
-		if diff := cmp.Diff([]string{first + " status 429 link=<l>", "./own spared 0", "/licence spared 0"}, toldOf(got)); diff != "" || s.asked[host+"/own"]+s.asked["shop.example/licence"] > 0 {
+		if diff := cmp.Diff([]string{first + " status 429 link=<l>", "./own spared 0", "/licence spared 0"},
+			toldOf(got)); diff != "" || s.asked[host+"/own"]+s.asked["shop.example/licence"] > 0 {
 			t.Errorf("%s: asked %v (-want +got):\n%s", host, s.asked, diff)
 		}
 	}
 }
 
-// A host has its own origin however long that takes, nothing of it is shared, and of another it has as much as it asks for.
+// A host has its own origin however long that takes, nothing of it is shared, and of another it has
+// as much as it asks for.
 func TestOwnTurnAndOwnLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -329,16 +345,24 @@ func TestOwnTurnAndOwnLimit(t *testing.T) {
 		}
 		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "own", Origin: host.Origin, Target: "/own", MaxBody: 3})
 		for range 2 { // another name of its own: all that a host has may lead there
-			ask(&fetch.Question{Kind: fetch.KindDocument, Name: "www", Origin: fetch.Origin{Scheme: "http", Host: "www.a.example", Port: 80}, Target: "/licence", MaxBody: 1})
+			ask(&fetch.Question{Kind: fetch.KindDocument, Name: "www", Origin: fetch.Origin{Scheme: "http",
+				Host: "www.a.example", Port: 80}, Target: "/licence", MaxBody: 1})
 		}
 		for _, most := range []int{2, 20_000} { // the first leaves most of it unread
-			ask(&fetch.Question{Kind: fetch.KindDocument, Name: fmt.Sprint(most), Origin: shopOrigin, Target: "/long", Elsewhere: true, MaxBody: most})
+			ask(&fetch.Question{Kind: fetch.KindDocument, Name: fmt.Sprint(most), Origin: shopOrigin, Target: "/long",
+				Elsewhere: true, MaxBody: most})
 		}
 	}}
-	client = newClient(t, s.addr, func(c *settings) { c.Retries, c.Timeout, c.Further = 0, 20*time.Second, []fetch.Plan{plan} })
+	client = newClient(t, s.addr, func(c *settings) {
+		c.Retries, c.Timeout, c.Further = 0, 20*time.Second,
+			[]fetch.Plan{plan}
+	})
 	client.others.wait = IdentityPause + IdentityPause/2
 	got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	if diff := cmp.Diff([]string{`own read 200 body "a l" truncated`, `www read 200 body "a" truncated`, `www read 200 body "a" truncated`, `2 read 200 body "lo" truncated`, `20000 read 200 body "longlonglonglonglonglonglonglonglonglong" truncated`}, toldOf(got)); diff != "" || s.asked["www.a.example/licence"] != 2 {
+	if diff := cmp.Diff([]string{`own read 200 body "a l" truncated`, `www read 200 body "a" truncated`,
+		`www read 200 body "a" truncated`, `2 read 200 body "lo" truncated`,
+		`20000 read 200 body "longlonglonglonglonglonglonglonglonglong" truncated`}, toldOf(got)); diff != "" ||
+		s.asked["www.a.example/licence"] != 2 {
 		t.Errorf("asked %v (-want +got):\n%s", s.asked, diff)
 	}
 }
@@ -366,7 +390,8 @@ func TestOthersAreBounded(t *testing.T) {
 		for e := s.recent.Front(); e != nil; e = e.Next() {
 			bytes += e.Value.(*told).size()
 		}
-		if len(s.kept) > maxTold || len(s.kept) != s.recent.Len() || s.bytes != bytes || bytes > maxToldBytes || len(s.kept) < maxToldBytes/(3*(size+1000)) && size < 20_000 {
+		if len(s.kept) > maxTold || len(s.kept) != s.recent.Len() || s.bytes != bytes || bytes > maxToldBytes ||
+			len(s.kept) < maxToldBytes/(3*(size+1000)) && size < 20_000 {
 			t.Errorf("%d kept, %d bytes, said %d", len(s.kept), bytes, s.bytes)
 		}
 	}

@@ -73,7 +73,8 @@ func newWeb(t *testing.T, hosts int, z fetchtest.Zone) *web {
 func (w *web) client(t *testing.T, change func(*settings)) *Client {
 	t.Helper()
 	c := newClient(t, netip.AddrPort{}, func(c *settings) {
-		c.AllowPrivate, c.Resolvers, c.OutagePatience, c.Retries, c.Concurrency = true, []netip.AddrPort{w.resolver}, time.Minute, 1, 20
+		c.AllowPrivate, c.Resolvers, c.OutagePatience, c.Retries, c.Concurrency = true, []netip.AddrPort{w.resolver},
+			time.Minute, 1, 20
 		if change != nil {
 			change(c)
 		}
@@ -246,9 +247,11 @@ func TestProofs(t *testing.T) {
 		"a status": "http://h0.test:%d", "a refusal": "http://h0.test:1", "an unknown name": "http://none.test",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWeb(t, 1, fetchtest.Zone{"dead.test": fetchtest.At("127.255.0.1"), "failing.test": {FailA: true, FailAAAA: true}})
+			w := newWeb(t, 1, fetchtest.Zone{"dead.test": fetchtest.At("127.255.0.1"), "failing.test": {FailA: true,
+				FailAAAA: true}})
 			c := w.client(t, func(c *settings) { c.Retries = 0 })
-			for host, class := range map[string]answer.ErrorClass{"dead.test": answer.ErrorConnectFailure, "failing.test": answer.ErrorDNSFailure} {
+			for host, class := range map[string]answer.ErrorClass{"dead.test": answer.ErrorConnectFailure,
+				"failing.test": answer.ErrorDNSFailure} {
 				held := make(chan *fetch.Capture, 1)
 				go func() { held <- c.Fetch(t.Context(), w.origin(t, host)) }()
 				for done := false; !done; {
@@ -289,7 +292,8 @@ func TestListsOfDeadHosts(t *testing.T) {
 		mixed = append(mixed, live[i], dead[i])
 	}
 	for name, hosts := range map[string][]string{
-		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...), dead...), "mixed": mixed,
+		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...),
+			dead...), "mixed": mixed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, n, z)
@@ -362,7 +366,8 @@ func TestAnOutageBetweenTheRequestsToAHost(t *testing.T) {
 		}
 	})
 	for i, got := range w.fetchAll(t, c, hostsNamed("h%d.test", hosts)) {
-		if got.Status() != 200 || got.Front == nil || got.Front.Outcome != usage.PageRead || len(got.Also) != 1 || got.Also[0].Capture.Status() != 200 {
+		if got.Status() != 200 || got.Front == nil || got.Front.Outcome != usage.PageRead || len(got.Also) != 1 ||
+			got.Also[0].Capture.Status() != 200 {
 			t.Errorf("h%d.test: status %d, %+v, %v", i, got.Status(), got.Front, got.Err)
 		}
 	}

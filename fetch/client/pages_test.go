@@ -26,7 +26,8 @@ func TestErrorBodies(t *testing.T) {
 	}{
 		{"404", "404 Not Found\r\nContent-Length: 26", rules, rules, answer.ConditionalAllow},
 		{"503", "503 Busy", rules, rules, answer.ConditionalAllow},
-		{"chunks", "418 Teapot\r\nTransfer-Encoding: chunked", "1a\r\n" + rules + "\r\n0\r\n\r\n", rules, answer.ConditionalAllow},
+		{"chunks", "418 Teapot\r\nTransfer-Encoding: chunked", "1a\r\n" + rules + "\r\n0\r\n\r\n", rules,
+			answer.ConditionalAllow},
 		{"empty", "404 Not Found\r\nContent-Length: 0", "", "", answer.ConditionalAllow},
 		{"not modified", "304 Not Modified", "", "", answer.ConditionalAllow},
 		{"redirect without location", "302 Found\r\nContent-Length: 26", rules, rules, answer.ConditionalAllow},

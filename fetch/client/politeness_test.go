@@ -54,7 +54,10 @@ func TestADomainIsAskedPolitely(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	})
 	// The requests of the busy domain would fill all ten slots.
-	client := newClient(t, address, func(c *settings) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
+	client := newClient(t, address, func(c *settings) {
+		c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100,
+			time.Minute
+	})
 	done := make(chan *fetch.Capture)
 	ask := func(host string) {
 		p, err := client.Enter(context.Background(), context.Background())

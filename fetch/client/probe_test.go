@@ -44,7 +44,8 @@ func TestMisconfiguredSites(t *testing.T) {
 			got := c.Fetch(context.Background(), origin(t, "a.example"))
 			misconfigured := got.Facts().Misconfigured
 			if misconfigured != row.want || got.Status() != row.robots || len(got.Hops) != 1 || got.Attempts != 1 {
-				t.Errorf("misconfigured %v, status %d, %d hops, %d attempts", misconfigured, got.Status(), len(got.Hops), got.Attempts)
+				t.Errorf("misconfigured %v, status %d, %d hops, %d attempts", misconfigured, got.Status(), len(got.Hops),
+					got.Attempts)
 			}
 			if len(asked) != row.asked {
 				t.Errorf("asked for %v", asked)

@@ -69,7 +69,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestProxy(t *testing.T) {
-	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "secure") }))
+	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "secure")
+	}))
 	defer web.Close()
 	p := &proxy{to: web.Listener.Addr().String()}
 	server := httptest.NewServer(p)
@@ -98,7 +100,8 @@ func TestProxy(t *testing.T) {
 	} {
 		got := client.Fetch(context.Background(), origin(t, row.asked))
 		if got.Status() != row.status || got.Error != row.class || string(got.Body) != row.body || got.Local != nil {
-			t.Errorf("%s: status %d, error %q (%v), body %q, local %v", row.asked, got.Status(), got.Error, got.Err, got.Body, got.Local)
+			t.Errorf("%s: status %d, error %q (%v), body %q, local %v", row.asked, got.Status(), got.Error, got.Err, got.Body,
+				got.Local)
 		}
 	}
 	const auth = proxyAuth
@@ -120,7 +123,9 @@ func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 	p := &proxy{}
 	server := httptest.NewServer(p)
 	defer server.Close()
-	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String()) })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) {
+		c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String())
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, host := range []string{"127.0.0.1", "169.254.169.254", "[::1]", "localhost"} {
@@ -148,7 +153,8 @@ func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
 	wrong := newClient(t, netip.AddrPort{}, func(c *settings) { c.Proxy, _ = url.Parse("http://me:wrong@" + address) })
 	for _, client := range []*Client{without, wrong} {
 		if got := client.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
-			t.Errorf("a proxy that wants another password, over http: status %d, %q (%v), no local error", got.Status(), got.Error, got.Err)
+			t.Errorf("a proxy that wants another password, over http: status %d, %q (%v), no local error", got.Status(),
+				got.Error, got.Err)
 		}
 	}
 	server.Close()

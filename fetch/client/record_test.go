@@ -21,7 +21,8 @@ import (
 )
 
 // recordedFetch fetches with a client that records, and returns the exchanges.
-func recordedFetch(t *testing.T, c *Client, ctx context.Context, candidates ...fetch.Origin) (*fetch.Capture, []*fetch.Exchange) {
+func recordedFetch(t *testing.T, c *Client, ctx context.Context, candidates ...fetch.Origin) (*fetch.Capture,
+	[]*fetch.Exchange) {
 	lease, err := c.Enter(ctx, ctx)
 	if err != nil {
 		return &fetch.Capture{Origin: candidates[0], Error: answer.ErrorCanceled, Err: err}, nil
@@ -65,7 +66,8 @@ func checkExchanges(t *testing.T, got *fetch.Capture, made []*fetch.Exchange, ma
 		}
 	}
 	last := made[len(made)-1]
-	if isRedirect := strings.HasPrefix(string(got.Error), "redirect_"); !isRedirect && last.Error != got.Error && got.Error != answer.ErrorAddressBlocked || isRedirect && last.Error != "" {
+	if isRedirect := strings.HasPrefix(string(got.Error), "redirect_"); !isRedirect && last.Error != got.Error &&
+		got.Error != answer.ErrorAddressBlocked || isRedirect && last.Error != "" {
 		t.Errorf("the capture has error %q, and its last exchange %q", got.Error, last.Error)
 	}
 	switch {
@@ -89,12 +91,14 @@ func checkExchanges(t *testing.T, got *fetch.Capture, made []*fetch.Exchange, ma
 // redirects, retries and what breaks off.
 func TestExchangesAreAsSent(t *testing.T) {
 	request := func(host, path string) string {
-		return "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: robocensus-test\r\nAccept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n\r\n"
+		return "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: robocensus-test\r\n" +
+			"Accept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n\r\n"
 	}
 	answers := []string{
 		"HTTP/1.1 503 Down\r\n\r\n",
 		"HTTP/1.0 302\nlocation:   http://b.example/x\n\nand a page",
-		"HTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nServer: one\r\n two\r\nno field\r\nContent-Length: 1000\r\n\r\nUser-agent: *\n",
+		"HTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nServer: one\r\n two\r\nno field\r\nContent-Length: 1000\r\n" +
+			"\r\nUser-agent: *\n",
 		"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone",
 	}
 	// A connection may still be closing when the next request comes.
@@ -126,7 +130,8 @@ func TestExchangesAreAsSent(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Without Record, nothing is kept.
-	if _, made := recordedFetch(t, newClient(t, serve(t, write(answers[3])), nil), t.Context(), origin(t, "http://a.example")); made != nil {
+	if _, made := recordedFetch(t, newClient(t, serve(t, write(answers[3])), nil), t.Context(),
+		origin(t, "http://a.example")); made != nil {
 		t.Errorf("%d exchanges of a client that does not record", len(made))
 	}
 }
@@ -145,7 +150,8 @@ func TestExchangesAreSpooled(t *testing.T) {
 		io.WriteString(c, answer)
 	}), func(s *settings) { set(s); s.Record, s.Retries = true, 1 })
 	got, made := recordedFetch(t, c, t.Context(), origin(t, "http://a.example"))
-	if len(made) != 2 || string(made[0].Received) != answer[:len(answer)/2] || string(made[1].Received) != answer || made[0].Cut != "disconnect" || made[1].Cut != "" {
+	if len(made) != 2 || string(made[0].Received) != answer[:len(answer)/2] || string(made[1].Received) != answer ||
+		made[0].Cut != "disconnect" || made[1].Cut != "" {
 		t.Errorf("%d exchanges, cut %q", len(made), made[0].Cut)
 	}
 	checkExchanges(t, got, made, 500_000)

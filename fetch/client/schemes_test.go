@@ -38,13 +38,15 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	server := fetchtest.Serve(t, fetchtest.Zone{"inside.example": fetchtest.At("127.0.0.1")}, false)
 	for host, class := range map[string]answer.ErrorClass{
-		"none.example": answer.ErrorDNSNotFound, "inside.example": answer.ErrorAddressBlocked, "[2a00::1]": answer.ErrorNoRoute,
+		"none.example": answer.ErrorDNSNotFound, "inside.example": answer.ErrorAddressBlocked,
+		"[2a00::1]": answer.ErrorNoRoute,
 	} {
 		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Retries = []netip.AddrPort{server}, 2 })
 		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
 		got := c.Fetch(t.Context(), origin(t, "https://"+host), origin(t, "http://"+host), origin(t, "ftp://"+host))
 		if got.Error != class || got.Origin.Scheme != "https" || got.Attempts != 1 || got.Fallback != "" || got.Local != nil {
-			t.Errorf("%s: %q (%v) of %s after %d attempts, fallback %q", host, got.Error, got.Err, got.Origin, got.Attempts, got.Fallback)
+			t.Errorf("%s: %q (%v) of %s after %d attempts, fallback %q", host, got.Error, got.Err, got.Origin, got.Attempts,
+				got.Fallback)
 		}
 	}
 }
@@ -59,7 +61,8 @@ func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := lease.Fetch(prefer, origin(t, "https://none.example"), origin(t, "http://none.example"), origin(t, "ftp://none.example"))
+		got := lease.Fetch(prefer, origin(t, "https://none.example"), origin(t, "http://none.example"),
+			origin(t, "ftp://none.example"))
 		lease.Leave()
 		if got.Error != answer.ErrorDNSNotFound || got.Origin.Scheme != scheme || got.Attempts != prefer+1 {
 			t.Errorf("%s is preferred: %q (%v) of %s after %d attempts", scheme, got.Error, got.Err, got.Origin, got.Attempts)

@@ -166,7 +166,8 @@ func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 			}
 		})
 	}
-	if got := client.Fetch(t.Context(), origin(t, "light.example")); string(got.Body) != "ok" || time.Since(began) > timeout {
+	if got := client.Fetch(t.Context(), origin(t, "light.example")); string(got.Body) != "ok" ||
+		time.Since(began) > timeout {
 		t.Errorf("an ordinary answer came after %v: %q (%v)", time.Since(began), got.Body, got.Err)
 	}
 	all.Wait()
@@ -201,10 +202,12 @@ func TestATextWaits(t *testing.T) {
 				t.Fatalf("%s: %d bytes for a text of %d", name, cap(s.tail), len(want))
 			}
 		}
-		if got, err := s.bytes(); err != nil || !bytes.Equal(got, want) || s.size() != len(want) || len(want) < blockBytes-1000 {
+		if got, err := s.bytes(); err != nil || !bytes.Equal(got, want) || s.size() != len(want) ||
+			len(want) < blockBytes-1000 {
 			t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(want), err)
 		}
-		if s.release(); len(spool.free)*blockBytes != int(spool.end) || !inMemory && spool.end != int64(len(want)+blockBytes-1)/blockBytes*blockBytes {
+		if s.release(); len(spool.free)*blockBytes != int(spool.end) || !inMemory &&
+			spool.end != int64(len(want)+blockBytes-1)/blockBytes*blockBytes {
 			t.Errorf("%s: %d blocks of %d bytes are free again", name, len(spool.free), spool.end)
 		}
 	}
@@ -255,7 +258,8 @@ func TestHostsThatWaitTakeLittle_NoRace(t *testing.T) {
 			}
 			defer lease.Leave()
 			leases[i] = lease
-			if got := lease.Fetch(0, origin(t, fmt.Sprintf("http://h%d.example", i))); len(got.Further) != 2 || len(got.Further[1].Body) != page {
+			if got := lease.Fetch(0, origin(t, fmt.Sprintf("http://h%d.example", i))); len(got.Further) != 2 ||
+				len(got.Further[1].Body) != page {
 				t.Errorf("%v: %v", got.Origin, got.Err)
 			}
 		})

@@ -39,11 +39,14 @@ var sites = map[string]http.HandlerFunc{
 	"all.example": func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
-			fmt.Fprint(w, "User-agent: *\nDisallow:\nLicense: http://all.example/licences/mine.xml\nLicense: relative.xml\nLicense: http://guests.example/shared.xml\nLicense: http://guests.example/shut.xml\nLicense: http://third.example/")
+			fmt.Fprint(w, "User-agent: *\nDisallow:\nLicense: http://all.example/licences/mine.xml\nLicense: relative.xml\n"+
+				"License: http://guests.example/shared.xml\nLicense: http://guests.example/shut.xml\n"+
+				"License: http://third.example/")
 		case "/":
 			w.Header().Set("Link", `</linked.xml>; rel="license"; type="application/rsl+xml"`)
 			w.Header().Set("Content-Signal", "ai-train=no")
-			fmt.Fprint(w, `<!doctype html><meta name=robots content=noai><link rel=license type="application/rsl+xml" href=in-page.xml>`)
+			fmt.Fprint(w,
+				`<!doctype html><meta name=robots content=noai><link rel=license type="application/rsl+xml" href=in-page.xml>`)
 		case "/.well-known/tdmrep.json":
 			http.Redirect(w, r, "http://guests.example/tdm.json", http.StatusFound)
 		case "/licences/mine.xml", "/license.xml", "/linked.xml", "/in-page.xml":
@@ -66,7 +69,8 @@ var sites = map[string]http.HandlerFunc{
 	"family.example": func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
-			fmt.Fprint(w, "User-agent: *\nDisallow: /licence\nLicense: http://open.family.example/licence.xml\nLicense: http://closed.family.example/licence.xml\n")
+			fmt.Fprint(w, "User-agent: *\nDisallow: /licence\nLicense: http://open.family.example/licence.xml\n"+
+				"License: http://closed.family.example/licence.xml\n")
 		case "/license.xml":
 			http.Redirect(w, r, "http://open.family.example/licence.xml", http.StatusFound)
 		case "/llms.txt":
@@ -124,7 +128,8 @@ var sites = map[string]http.HandlerFunc{
 	"odd.example": func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
-			fmt.Fprint(w, "User-agent: robocensus\nDisallow: /llms.txt\nDisallow: /shut\nLicense: http://guests.example/shut.xml\n")
+			fmt.Fprint(w, "User-agent: robocensus\nDisallow: /llms.txt\nDisallow: /shut\n"+
+				"License: http://guests.example/shut.xml\n")
 		case "/":
 			w.Header().Set("Crawler-Price", "USD 2")
 			w.WriteHeader(http.StatusForbidden)
@@ -165,12 +170,16 @@ var sites = map[string]http.HandlerFunc{
 	// It names its licences more than once, each in some way.
 	"named.example": naming(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://guests.example/moved.xml", http.StatusFound)
-	}, "named.example/license.xml", "named.example:80/license.xml", "named.example/llms.txt", "named.example/llms-full.txt", "named.example/"),
+	}, "named.example/license.xml", "named.example:80/license.xml", "named.example/llms.txt",
+		"named.example/llms-full.txt", "named.example/"),
 	// Redirects lead to more sites than are asked, to one again, and to what is shut.
-	"led.example": naming(led, "led.example/1", "guests.example/shared.xml", "led.example/1?again", "led.example/closed", "led.example/2", "guests.example/shut.xml", "led.example/closed?again"),
+	"led.example": naming(led, "led.example/1", "guests.example/shared.xml", "led.example/1?again", "led.example/closed",
+		"led.example/2", "guests.example/shut.xml", "led.example/closed?again"),
 	// It wants to be left alone in the midst, for a licence, by HEAD, and from the beginning.
-	"tired.example":  naming(tired("/llms.txt", http.StatusTooManyRequests), "tired.example/a", "guests.example/shared.xml", "tired.example/license.xml"),
-	"sated.example":  naming(tired("/b", http.StatusServiceUnavailable), "sated.example/a", "sated.example/b", "sated.example/c", "sated.example/license.xml"),
+	"tired.example": naming(tired("/llms.txt", http.StatusTooManyRequests), "tired.example/a",
+		"guests.example/shared.xml", "tired.example/license.xml"),
+	"sated.example": naming(tired("/b", http.StatusServiceUnavailable), "sated.example/a", "sated.example/b",
+		"sated.example/c", "sated.example/license.xml"),
 	"headed.example": naming(tired("/llms-full.txt", http.StatusMethodNotAllowed), "headed.example/a"),
 	"never.example":  tired("/robots.txt", http.StatusNotFound),
 	"away.example": func(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +234,8 @@ func told(x *Found) string {
 	if x.Read != nil {
 		statements = len(x.Read.Statements)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %d %d %s", x.Name, x.Outcome, x.Answer.Status(), statements, strings.Join(x.Remarks, ",")))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d %d %s", x.Name, x.Outcome, x.Answer.Status(), statements,
+		strings.Join(x.Remarks, ",")))
 }
 
 // spared has a row for each document that a host is not asked for any more.
@@ -250,7 +260,8 @@ func TestDocuments(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := client.New(client.Config{
-		UserAgent: "test/1", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxBody: 500 << 10, MaxRedirects: 5}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
+		UserAgent: "test/1", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxBody: 500 << 10, MaxRedirects: 5},
+		Concurrency: 20, PerAddress: 20, PerDomain: 20,
 		ConnectTo: netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://")), Further: []fetch.Plan{list.Plan()},
 	}, client.Backing{})
 	if err != nil {
@@ -283,7 +294,8 @@ license.xml absent 404 0
 llms.txt absent 404 0
 llms-full.txt absent 404 0
 signatures absent 404 0
-` + strings.Repeat("rsl absent 404 0\nrsl not_asked 0 0 disallowed\n", 2) + strings.Repeat("rsl absent 404 0\n", 2) + strings.Repeat("rsl not_asked 0 0 beyond\n", 57) + "rsl not_asked 0 0 beyond,more",
+` + strings.Repeat("rsl absent 404 0\nrsl not_asked 0 0 disallowed\n", 2) + strings.Repeat("rsl absent 404 0\n", 2) +
+			strings.Repeat("rsl not_asked 0 0 beyond\n", 57) + "rsl not_asked 0 0 beyond,more",
 		"soft.example": `page present 200 0
 tdmrep present 200 1
 license.xml soft_404 200 0

@@ -24,7 +24,8 @@ func words(from, to int) (text string) {
 
 // met returns what an identity met: a page with a text, or, without one, another end of its request.
 func met(name, text string, outcome usage.PageOutcome, hops ...int) *fetch.Further {
-	f := &fetch.Further{Kind: fetch.KindPage, Identity: &fetch.Identity{Name: strings.TrimSuffix(name, " again"), IsControl: strings.HasPrefix(name, "control")}, Outcome: outcome}
+	f := &fetch.Further{Kind: fetch.KindPage, Identity: &fetch.Identity{Name: strings.TrimSuffix(name, " again"),
+		IsControl: strings.HasPrefix(name, "control")}, Outcome: outcome}
 	if strings.HasSuffix(name, " again") {
 		f.Name = again
 	}
@@ -41,7 +42,8 @@ func met(name, text string, outcome usage.PageOutcome, hops ...int) *fetch.Furth
 // A page is the same if it is as like one of the control's two as nine tenths of what these are to each other.
 func TestFind(t *testing.T) {
 	base, banner, other := words(0, 100), words(200, 230), words(300, 330)
-	control := []*fetch.Further{met("control", base+banner, usage.PageRead, 200), met("control again", base+other, usage.PageRead, 200)}
+	control := []*fetch.Further{met("control", base+banner, usage.PageRead, 200), met("control again", base+other,
+		usage.PageRead, 200)}
 	still := []*fetch.Further{met("control", base, usage.PageRead, 200), met("control again", base, usage.PageRead, 200)}
 	for _, x := range []struct {
 		what    string

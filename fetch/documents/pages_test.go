@@ -69,15 +69,18 @@ var pageSites = map[string]struct {
 		}
 	}, "us served same | gptbot payment 5 A n | ccbot refused no_price | browser redirected_away elsewhere"},
 	// The file names agents; a redirect leads where one of them may not go.
-	"shut.example": {"User-agent: GPTBot\nDisallow: /\n\nUser-agent: CCBot\nDisallow: /new\n\nUser-agent: *\nDisallow:\n", func(w http.ResponseWriter, r *http.Request, who string) {
-		if r.URL.Path == "/" {
-			http.Redirect(w, r, "/new", http.StatusFound)
-			return
-		}
-		page(w)
-	}, "us served same | gptbot not_asked disallowed | ccbot redirected_away disallowed | browser served same"},
+	"shut.example": {"User-agent: GPTBot\nDisallow: /\n\nUser-agent: CCBot\nDisallow: /new\n\nUser-agent: *\nDisallow:\n",
+		func(w http.ResponseWriter, r *http.Request, who string) {
+			if r.URL.Path == "/" {
+				http.Redirect(w, r, "/new", http.StatusFound)
+				return
+			}
+			page(w)
+		}, "us served same | gptbot not_asked disallowed | ccbot redirected_away disallowed | browser served same"},
 	// The control may not ask, so nothing is compared.
-	"own.example": {"User-agent: robocensus\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request, who string) { page(w) },
+	"own.example": {"User-agent: robocensus\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request, who string) {
+		page(w)
+	},
 		"us not_asked disallowed | gptbot served | ccbot served | browser served"},
 	// It changes by itself, as much as it differs for anybody.
 	"lively.example": {"", func(w http.ResponseWriter, r *http.Request, who string) {
@@ -109,13 +112,17 @@ var pageSites = map[string]struct {
 		}
 		page(w)
 	}, "us served | gptbot rate_limited | ccbot not_asked spared | browser not_asked spared"},
-	"down.example":  {"503", nil, "us not_asked unread | gptbot not_asked unread | ccbot not_asked unread | browser not_asked unread"},
+	"down.example": {"503", nil, "us not_asked unread | gptbot not_asked unread | ccbot not_asked unread | browser " +
+		"not_asked unread"},
 	"reset.example": {"reset", nil, ""},
 }
 
 func identities() ([]fetch.Identity, []robots.Agent) {
-	return []fetch.Identity{{Name: "gptbot", UserAgent: "gptbot/1", Agent: "GPTBot"}, {Name: "us", UserAgent: "robocensus/test", IsControl: true}, {Name: "ccbot", UserAgent: "ccbot/1", Agent: "CCBot"}, {Name: "browser", UserAgent: "browser/1"}},
-		[]robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: client.OwnTokens("robocensus/test")}, {Name: "CCBot", Tokens: []string{"CCBot"}}, {Name: "*"}}
+	return []fetch.Identity{{Name: "gptbot", UserAgent: "gptbot/1", Agent: "GPTBot"},
+			{Name: "us", UserAgent: "robocensus/test", IsControl: true}, {Name: "ccbot", UserAgent: "ccbot/1", Agent: "CCBot"},
+			{Name: "browser", UserAgent: "browser/1"}},
+		[]robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}},
+			{Name: "own", Tokens: client.OwnTokens("robocensus/test")}, {Name: "CCBot", Tokens: []string{"CCBot"}}, {Name: "*"}}
 }
 
 func toldPages(x *PageFound) string {
@@ -162,8 +169,10 @@ func TestPages(t *testing.T) {
 		who, agents := identities()
 		w := &WantedPage{Path: "/", All: all, Identities: who, Agents: agents}
 		c, err := client.New(client.Config{
-			UserAgent: "robocensus/test", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 500 << 10, Challenges: marks}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
-			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()), AllowPrivate: true, Identities: who, Further: []fetch.Plan{w.Plan()},
+			UserAgent: "robocensus/test", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 500 << 10,
+				Challenges: marks}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
+			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()), AllowPrivate: true, Identities: who,
+			Further: []fetch.Plan{w.Plan()},
 		}, client.Backing{})
 		if err != nil {
 			t.Fatal(err)
@@ -204,10 +213,12 @@ func TestPages(t *testing.T) {
 			t.Errorf("all %t (-want +got):\n%s", all, diff)
 		}
 		shut := strings.Join(asked["shut.example"], ", ")
-		if !all && (strings.Contains(shut, "gptbot") || strings.Contains(shut, "ccbot /new") || len(asked["own.example"]) != 3) {
+		if !all && (strings.Contains(shut, "gptbot") || strings.Contains(shut, "ccbot /new") ||
+			len(asked["own.example"]) != 3) {
 			t.Errorf("asked %q, and %q", shut, asked["own.example"])
 		}
-		if n := len(asked["all.example"]); n != w.Requests() || asked["all.example"][0] != "robocensus /" || asked["all.example"][n-1] != "robocensus /" {
+		if n := len(asked["all.example"]); n != w.Requests() || asked["all.example"][0] != "robocensus /" ||
+			asked["all.example"][n-1] != "robocensus /" {
 			t.Errorf("all.example was asked %q, %d requests are said beforehand", asked["all.example"], w.Requests())
 		}
 		if len(asked["down.example"])+len(asked["reset.example"]) > 0 || len(asked["busy.example"]) != 2 {

@@ -71,7 +71,8 @@ func TestLifetime(t *testing.T) {
 }
 
 func TestNoHeaderLeavesTheBounds(t *testing.T) {
-	directive := rapid.SampledFrom([]string{"max-age", "no-store", "no-cache", "=", ",", `"`, `\`, " ", "0", "9", "-", "99999999999"})
+	directive := rapid.SampledFrom([]string{"max-age", "no-store", "no-cache", "=", ",", `"`, `\`, " ", "0", "9", "-",
+		"99999999999"})
 	rapid.Check(t, func(t *rapid.T) {
 		header := ""
 		for _, s := range rapid.SliceOfN(directive, 0, 12).Draw(t, "header") {
@@ -100,7 +101,9 @@ func TestAnErrorWithoutItsBodyIsNotFresh(t *testing.T) {
 		if c.kept {
 			past.LastBody = new(digest)
 		}
-		terms := Terms{MaxAge: 24 * time.Hour, Limits: fetch.Limits{ErrorBodies: c.asks}, Now: func() time.Time { return now }}
+		terms := Terms{MaxAge: 24 * time.Hour, Limits: fetch.Limits{ErrorBodies: c.asks}, Now: func() time.Time {
+			return now
+		}}
 		if got := terms.isFresh(past); got != c.fresh {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -20,8 +20,10 @@ func FuzzMemoryRecord(f *testing.F) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}
 	for _, c := range []*fetch.Capture{
-		{Origin: o, Start: day, Attempts: 1, Hops: []answer.Hop{{URL: "https://a.test/robots.txt", Status: 200}}, Body: []byte("a"), HTTPVersion: "1.1"},
-		{Origin: o, Start: day, Error: answer.ErrorTimeout, Err: errors.New("caf\xe9"), Fallback: answer.ErrorTLS, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
+		{Origin: o, Start: day, Attempts: 1, Hops: []answer.Hop{{URL: "https://a.test/robots.txt", Status: 200}},
+			Body: []byte("a"), HTTPVersion: "1.1"},
+		{Origin: o, Start: day, Error: answer.ErrorTimeout, Err: errors.New("caf\xe9"), Fallback: answer.ErrorTLS,
+			Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
 	} {
 		r := new(record).followed("run", c)
 		value, err := r.encode()
@@ -48,7 +50,8 @@ func FuzzMemoryRecord(f *testing.F) {
 			t.Fatalf("%q encodes as %q: %v", value, again, err)
 		}
 		texts := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
-		if diff := cmp.Diff(past, back.past(), cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(), texts); diff != "" {
+		if diff := cmp.Diff(past, back.past(), cmpopts.IgnoreUnexported(fetch.Capture{}),
+			cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(), texts); diff != "" {
 			t.Fatalf("decoded - encoded and decoded +:\n%s", diff)
 		}
 	})

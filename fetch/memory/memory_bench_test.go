@@ -16,7 +16,8 @@ func benchAnswer(i int, body []byte) *fetch.Capture {
 	c := whole(host(i), day, "")
 	text, d := func(s string) *string { return &s }, 12345*time.Microsecond
 	c.HTTPVersion, c.TLSVersion, c.Body = "1.1", "1.3", body
-	c.Headers = fetch.Headers{ContentType: text("text/plain; charset=utf-8"), Server: text("nginx"), ETag: text(fmt.Sprintf(`"%x"`, i)), CacheControl: text("max-age=3600")}
+	c.Headers = fetch.Headers{ContentType: text("text/plain; charset=utf-8"), Server: text("nginx"),
+		ETag: text(fmt.Sprintf(`"%x"`, i)), CacheControl: text("max-age=3600")}
 	c.Times = fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}
 	return c
 }

@@ -29,7 +29,10 @@ func TestDamagedRecords(t *testing.T) {
 		{"cut in the rest", "is damaged", sound[:len(sound)-1]},
 		{"more behind it", "is damaged", append(bytes.Clone(sound), '{')},
 		{"version 0", "is damaged", changed(func(b []byte) []byte { b[0] = 0; return b })},
-		{"another format", fmt.Sprintf("has format %d", recordVersion+1), changed(func(b []byte) []byte { b[0] = recordVersion + 1; return b })},
+		{"another format", fmt.Sprintf("has format %d", recordVersion+1), changed(func(b []byte) []byte {
+			b[0] = recordVersion + 1
+			return b
+		})},
 		{"another origin", "is damaged", bytes.Replace(sound, []byte(o.Host), []byte("Host-1.example"), 1)},
 		{"a copy without its digest", "is damaged", changed(func(b []byte) []byte { clear(b[33:65]); return b })},
 	} {

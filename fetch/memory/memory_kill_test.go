@@ -150,7 +150,8 @@ func TestOnlyOneProcessOpensIt(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "open the state folder "+file) || strings.Contains(err.Error(), "in use") {
+	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "open the state folder "+file) ||
+		strings.Contains(err.Error(), "in use") {
 		t.Errorf("opened a file: %v", err)
 	}
 }
@@ -201,7 +202,8 @@ func TestAFullDiskIsAnError(t *testing.T) {
 		}
 		told := 0
 		for line := range strings.Lines(string(out)) {
-			if text, ok := strings.CutPrefix(line, "error "); ok && strings.Contains(text, dir) && strings.Contains(text, "file too large") {
+			if text, ok := strings.CutPrefix(line, "error "); ok && strings.Contains(text, dir) &&
+				strings.Contains(text, "file too large") {
 				told++
 			}
 		}

@@ -57,7 +57,8 @@ func recall(t testing.TB, m *Memory, o fetch.Origin) history {
 var day = time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 
 func whole(o fetch.Origin, at time.Time, body string) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(body)}
+	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}},
+		Body: []byte(body)}
 }
 
 func status(o fetch.Origin, at time.Time, status int) *fetch.Capture {
@@ -65,7 +66,8 @@ func status(o fetch.Origin, at time.Time, status int) *fetch.Capture {
 }
 
 func broken(o fetch.Origin, at time.Time, class answer.ErrorClass) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL()}}, Error: class, Err: errors.New("connect: failed")}
+	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL()}}, Error: class,
+		Err: errors.New("connect: failed")}
 }
 
 func host(i int) fetch.Origin {
@@ -73,11 +75,13 @@ func host(i int) fetch.Origin {
 }
 
 // notOfTheAnswer are the fields of a capture that keep does not store.
-var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Front", "Further", "Also", "Location", "Unstored", "Digest", "at", "text"}
+var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Front", "Further", "Also", "Location",
+	"Unstored", "Digest", "at", "text"}
 
 // sameAnswer compares two captures without their bodies, and errors by text.
 var sameAnswer = cmp.Options{
-	cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Body" || slices.Contains(notOfTheAnswer, p.String()) }, cmp.Ignore()),
+	cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Body" || slices.Contains(notOfTheAnswer, p.String()) },
+		cmp.Ignore()),
 	cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
 	cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b }),
 }
@@ -136,7 +140,8 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 		Origin: host(1), Start: day, Hops: []answer.Hop{{URL: text, Status: 200}}, Attempts: 1,
 		Error: answer.ErrorTruncatedBody, Err: errors.New(text), Fallback: answer.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
-		Times: fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic", CDN: "fastly",
+		Times: fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true,
+		Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic", CDN: "fastly",
 	}
 	fetchtest.EachHeader(&c.Headers, func(string) *string { return &text })
 	for _, v := range []any{*c, c.Times, c.Hops[0]} {
@@ -167,7 +172,8 @@ func TestAWallIsNoCopy(t *testing.T) {
 	if err != nil || p.Copy != nil || len(p.Memory.Seen) != 0 {
 		t.Errorf("a wall alone leaves %+v, %v", p, err)
 	}
-	for _, c := range []*fetch.Capture{whole(o, at(2), "User-agent: *\n"), broken(o, at(3), answer.ErrorConnectTimeout), wall, broken(o, at(4), answer.ErrorConnectTimeout)} {
+	for _, c := range []*fetch.Capture{whole(o, at(2), "User-agent: *\n"), broken(o, at(3), answer.ErrorConnectTimeout),
+		wall, broken(o, at(4), answer.ErrorConnectTimeout)} {
 		keepIn(t, m, c)
 	}
 	if p, err = m.recall(o); err != nil || p.Copy == nil || !p.Copy.Fetched.Equal(at(2)) || len(p.Memory.Seen) != 2 {
@@ -197,26 +203,39 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 		copy   *goodCopy
 	}{
 		{"SPEC 2, 2xx with a whole body: the good copy", []*fetch.Capture{good(1, "a")}, time.Time{}, copied(1, "a", false)},
-		{"SPEC 2, 2xx: a newer one replaces it", []*fetch.Capture{good(1, "a"), good(2, "b")}, time.Time{}, copied(2, "b", false)},
-		{"SPEC 2, 2xx: the same again is a fresh copy", []*fetch.Capture{good(1, "a"), good(2, "a")}, time.Time{}, copied(2, "a", false)},
-		{"SPEC 2, 2xx: an empty body is a body", []*fetch.Capture{good(1, "a"), good(2, "")}, time.Time{}, copied(2, "", false)},
+		{"SPEC 2, 2xx: a newer one replaces it", []*fetch.Capture{good(1, "a"), good(2, "b")}, time.Time{},
+			copied(2, "b", false)},
+		{"SPEC 2, 2xx: the same again is a fresh copy", []*fetch.Capture{good(1, "a"), good(2, "a")}, time.Time{},
+			copied(2, "a", false)},
+		{"SPEC 2, 2xx: an empty body is a body", []*fetch.Capture{good(1, "a"), good(2, "")}, time.Time{},
+			copied(2, "", false)},
 		{"SPEC 2, size: beyond the limit is no error", []*fetch.Capture{long}, time.Time{}, copied(1, "long", true)},
 		{"memory: an outage begins with its first answer", []*fetch.Capture{down(1)}, at(1), nil},
 		{"memory: it goes on since then", []*fetch.Capture{down(1), down(20), down(40)}, at(1), nil},
-		{"memory: the last good copy stands", []*fetch.Capture{good(1, "a"), down(2), down(40)}, at(2), copied(1, "a", false)},
-		{"memory: 5xx and network failures are one outage", []*fetch.Capture{good(1, "a"), status(o, at(2), 503), down(3)}, at(2), copied(1, "a", false)},
-		{"body shorter than declared: an outage; the half is no copy", []*fetch.Capture{good(1, "a"), cut}, at(2), copied(1, "a", false)},
+		{"memory: the last good copy stands", []*fetch.Capture{good(1, "a"), down(2), down(40)}, at(2),
+			copied(1, "a", false)},
+		{"memory: 5xx and network failures are one outage", []*fetch.Capture{good(1, "a"), status(o, at(2), 503), down(3)},
+			at(2), copied(1, "a", false)},
+		{"body shorter than declared: an outage; the half is no copy", []*fetch.Capture{good(1, "a"), cut}, at(2),
+			copied(1, "a", false)},
 		{"a good answer ends it", []*fetch.Capture{down(1), good(2, "a")}, time.Time{}, copied(2, "a", false)},
 		{"the next one begins anew", []*fetch.Capture{down(1), good(2, "a"), down(3)}, at(3), copied(2, "a", false)},
 		{"4xx ends it", []*fetch.Capture{down(1), status(o, at(2), 403)}, time.Time{}, nil},
-		{"4xx: the site says that it has no file: no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 404)}, time.Time{}, nil},
-		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []*fetch.Capture{good(1, "a"), status(o, at(2), 404), down(3)}, at(3), nil},
-		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), answer.ErrorRedirectLoop)}, time.Time{}, nil},
-		{"429, an outage to some: the copy stands for them", []*fetch.Capture{good(1, "a"), status(o, at(2), 429)}, time.Time{}, copied(1, "a", false)},
-		{"429, and later a 5xx", []*fetch.Capture{good(1, "a"), status(o, at(2), 429), status(o, at(3), 500)}, at(3), copied(1, "a", false)},
+		{"4xx: the site says that it has no file: no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 404)},
+			time.Time{}, nil},
+		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []*fetch.Capture{good(1, "a"),
+			status(o, at(2), 404), down(3)}, at(3), nil},
+		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), answer.ErrorRedirectLoop)},
+			time.Time{}, nil},
+		{"429, an outage to some: the copy stands for them", []*fetch.Capture{good(1, "a"), status(o, at(2), 429)},
+			time.Time{}, copied(1, "a", false)},
+		{"429, and later a 5xx", []*fetch.Capture{good(1, "a"), status(o, at(2), 429), status(o, at(3), 500)}, at(3),
+			copied(1, "a", false)},
 		{"a 2xx without a body is no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 204)}, time.Time{}, nil},
-		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), answer.ErrorCanceled), broken(o, at(3), answer.ErrorCanceled)}, at(2), copied(1, "a", false)},
-		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"), broken(o, at(3), answer.ErrorAddressBlocked)}, time.Time{}, copied(1, "a", false)},
+		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), answer.ErrorCanceled),
+			broken(o, at(3), answer.ErrorCanceled)}, at(2), copied(1, "a", false)},
+		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"),
+			broken(o, at(3), answer.ErrorAddressBlocked)}, time.Time{}, copied(1, "a", false)},
 		{"a clock that went back: the beginning is not in the future", []*fetch.Capture{down(5), down(1)}, at(1), nil},
 	} {
 		t.Run(row.clause, func(t *testing.T) {
@@ -252,7 +271,9 @@ func TestNothingIsKnownOfAnotherOrigin(t *testing.T) {
 	defer closeMemory(t, m)
 	o := fetch.Origin{Scheme: "https", Host: "example.com", Port: 443}
 	keepIn(t, m, whole(o, day, "a"))
-	for _, other := range []fetch.Origin{{Scheme: "http", Host: "example.com", Port: 80}, {Scheme: "https", Host: "example.com", Port: 8443}, {Scheme: "https", Host: "example.co", Port: 443}, {Scheme: "https", Host: "example.com.au", Port: 443}} {
+	for _, other := range []fetch.Origin{{Scheme: "http", Host: "example.com", Port: 80},
+		{Scheme: "https", Host: "example.com", Port: 8443}, {Scheme: "https", Host: "example.co", Port: 443},
+		{Scheme: "https", Host: "example.com.au", Port: 443}} {
 		if p := recall(t, m, other); p.Last != nil || len(p.Memory.Seen) > 0 || p.Copy != nil {
 			t.Errorf("%s: %+v", other, p)
 		}

@@ -10,7 +10,9 @@ import (
 
 // An earlier run's answer is used only if this run would get the same.
 func TestAnswersUsedWithoutARequest(t *testing.T) {
-	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Limits: fetch.Limits{MaxRedirects: 2}, Now: func() time.Time { return day }}
+	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Limits: fetch.Limits{MaxRedirects: 2}, Now: func() time.Time {
+		return day
+	}}
 	o := host(1)
 	limited := func(hops int) *fetch.Capture {
 		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: answer.ErrorRedirectLimit}
@@ -38,7 +40,8 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 		{"429", status(o, day.Add(-time.Hour), 429), false},
 		{"nobody answered", broken(o, day.Add(-time.Hour), answer.ErrorConnectTimeout), false},
 	} {
-		past := &history{Run: "another", Last: row.last, Memory: answer.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
+		past := &history{Run: "another", Last: row.last, Memory: answer.Memory{}.After(row.last.Facts().Kind(),
+			row.last.Start)}
 		if got := terms.isFresh(past); got != row.want {
 			t.Errorf("%s: serves %v", row.name, got)
 		}
@@ -63,8 +66,10 @@ func TestBodiesOfAnotherLimit(t *testing.T) {
 		}
 		again := recall(t, m, host(1))
 		got := m.remembered(host(1), &again, terms)
-		if string(down.Copy.Body) != row.want || down.Copy.Truncated != row.cut || string(got.Body) != row.want || got.Truncated != row.cut {
-			t.Errorf("limit %d: the copy %q, cut %v; the answer %q, cut %v", row.limit, down.Copy.Body, down.Copy.Truncated, got.Body, got.Truncated)
+		if string(down.Copy.Body) != row.want || down.Copy.Truncated != row.cut || string(got.Body) != row.want ||
+			got.Truncated != row.cut {
+			t.Errorf("limit %d: the copy %q, cut %v; the answer %q, cut %v", row.limit, down.Copy.Body, down.Copy.Truncated,
+				got.Body, got.Truncated)
 		}
 	}
 }
@@ -89,7 +94,8 @@ func TestAnswersOfCandidates(t *testing.T) {
 		{"http, of a run that asked by http alone", []history{{}, past(http, 2, "")}, -1},
 		{"https, and http later in such a run", []history{past(https, 3, ""), past(http, 2, "")}, 0},
 		{"http, after https was given up", []history{{}, past(http, 2, answer.ErrorConnectTimeout)}, 1},
-		{"https, and http later, after it was given up", []history{past(https, 3, ""), past(http, 2, answer.ErrorConnectTimeout)}, 1},
+		{"https, and http later, after it was given up", []history{past(https, 3, ""),
+			past(http, 2, answer.ErrorConnectTimeout)}, 1},
 		{"http, and https later", []history{past(https, 1, ""), past(http, 2, answer.ErrorConnectTimeout)}, 0},
 		{"https, given up after another", []history{past(https, 1, answer.ErrorConnectTimeout), {}}, -1},
 	} {

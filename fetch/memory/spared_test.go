@@ -34,7 +34,8 @@ func TestATiredOriginIsLeftAloneByTheNextProcess(t *testing.T) {
 			UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: 1000}, Concurrency: 1, PerAddress: 1,
 			PerDomain: 1, ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 			Further: []fetch.Plan{{Keeps: 10, Most: 1, Ask: func(_ *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
-				ask(&fetch.Question{Kind: fetch.KindDocument, Origin: shop, Target: "/licence", Elsewhere: true, Permitted: true, MaxBody: 10})
+				ask(&fetch.Question{Kind: fetch.KindDocument, Origin: shop, Target: "/licence", Elsewhere: true, Permitted: true,
+					MaxBody: 10})
 			}}},
 		}, client.Backing{Spare: m.Spare, Spared: m.Spared})
 		if err != nil {

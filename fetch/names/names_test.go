@@ -101,14 +101,16 @@ func TestWaitingForAnothersLookUp(t *testing.T) {
 // No resolver has reported that such a name does not exist.
 func TestNamesThatAreNotLookedUp(t *testing.T) {
 	n := New(nil, 0, new(net.Dialer))
-	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false, "a-b.test": true, "a_.test": true} {
+	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false,
+		"a-b.test": true, "a_.test": true} {
 		if fetch.IsAsked(host) != want {
 			t.Errorf("%s is asked for: %v", host, !want)
 		}
 		if want {
 			continue
 		}
-		if _, _, fail := n.look(t.Context(), host, time.Now().Add(time.Second), false, func() {}); fail == nil || fail.Class != answer.ErrorDNSFailure {
+		if _, _, fail := n.look(t.Context(), host, time.Now().Add(time.Second), false, func() {}); fail == nil ||
+			fail.Class != answer.ErrorDNSFailure {
 			t.Errorf("%s: %v", host, fail)
 		}
 	}

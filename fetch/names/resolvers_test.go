@@ -45,7 +45,8 @@ func everyName(t *testing.T, answer func(name string) int) (addr netip.AddrPort,
 				}
 				q.Response, q.RecursionAvailable, q.RCode, q.Additionals = true, true, dnsmessage.RCode(code), nil
 				if code == 0 && q.Questions[0].Type == dnsmessage.TypeA {
-					q.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: name, Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
+					q.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: name, Class: dnsmessage.ClassINET},
+						Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
 				}
 				reply, err := q.Pack()
 				if err == nil {
@@ -109,7 +110,8 @@ func TestOneResolverOfSeveralAnswers(t *testing.T) {
 		})
 	}
 	t.Run("no server there", func(t *testing.T) {
-		if found := lookUpAll(t, New([]netip.AddrPort{fetchtest.NoServer(t), good}, 0, new(net.Dialer)), 200, 20*time.Second, nil); found != 200 {
+		if found := lookUpAll(t, New([]netip.AddrPort{fetchtest.NoServer(t), good}, 0, new(net.Dialer)), 200, 20*time.Second,
+			nil); found != 200 {
 			t.Errorf("%d of 200 names were found", found)
 		}
 	})
@@ -170,10 +172,12 @@ func TestAllResolversFailForAName(t *testing.T) {
 	}
 	_, _, class := lookUp(t, New(servers[:2], 0, new(net.Dialer)), "bad.example", 10*time.Second)
 	if class != answer.ErrorDNSFailure || asked[0].Load() != 2 || asked[1].Load() != 2 {
-		t.Errorf("%q after %d and %d questions; want a failure after 2 each, for IPv4 and IPv6", class, asked[0].Load(), asked[1].Load())
+		t.Errorf("%q after %d and %d questions; want a failure after 2 each, for IPv4 and IPv6", class, asked[0].Load(),
+			asked[1].Load())
 	}
 	// Nobody knows that the servers answer others.
-	if _, _, class := lookUp(t, New(servers, 0, new(net.Dialer)), "bad.example", 10*time.Second); class != answer.ErrorDNSFailure {
+	if _, _, class := lookUp(t, New(servers, 0, new(net.Dialer)), "bad.example",
+		10*time.Second); class != answer.ErrorDNSFailure {
 		t.Errorf("%q", class)
 	}
 	for i := range asked {
@@ -195,7 +199,8 @@ func TestAllResolversFailForAName(t *testing.T) {
 	var count atomic.Int32
 	none, _ := everyName(t, func(string) int { count.Add(1); return int(dnsmessage.RCodeNameError) })
 	other, _ := everyName(t, func(string) int { count.Add(1); return int(dnsmessage.RCodeNameError) })
-	if _, _, class := lookUp(t, New([]netip.AddrPort{none, other}, 0, new(net.Dialer)), "none.example", 10*time.Second); class != answer.ErrorDNSNotFound || count.Load() != 2 {
+	if _, _, class := lookUp(t, New([]netip.AddrPort{none, other}, 0, new(net.Dialer)), "none.example",
+		10*time.Second); class != answer.ErrorDNSNotFound || count.Load() != 2 {
 		t.Errorf("%q after %d questions", class, count.Load())
 	}
 }
@@ -256,7 +261,8 @@ func TestPerResolver(t *testing.T) {
 	<-time.After(2 * brief)
 	ctx, cancel := context.WithCancel(t.Context())
 	both.Go(func() {
-		if _, _, _, fail := n.Addresses(ctx, "third.example", time.Now().Add(time.Minute)); fail == nil || fail.Class != answer.ErrorCanceled {
+		if _, _, _, fail := n.Addresses(ctx, "third.example", time.Now().Add(time.Minute)); fail == nil ||
+			fail.Class != answer.ErrorCanceled {
 			t.Errorf("canceled while it waits for a place: %v", fail)
 		}
 	})

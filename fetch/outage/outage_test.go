@@ -12,10 +12,13 @@ import (
 // is proof; a host's answers are not.
 func TestWhatIsDoubtful(t *testing.T) {
 	for class, want := range map[answer.ErrorClass]bool{
-		answer.ErrorDNSFailure: true, answer.ErrorConnectFailure: true, answer.ErrorConnectTimeout: true, answer.ErrorNoRoute: true,
+		answer.ErrorDNSFailure: true, answer.ErrorConnectFailure: true, answer.ErrorConnectTimeout: true,
+		answer.ErrorNoRoute: true,
 		answer.ErrorTimeout: true, answer.ErrorReset: true, answer.ErrorTLS: true, answer.ErrorTruncatedBody: true,
-		"": false, answer.ErrorDNSNotFound: false, answer.ErrorConnectRefused: false, answer.ErrorProtocol: false, answer.ErrorHeaderTooLarge: false,
-		answer.ErrorAddressBlocked: false, answer.ErrorRedirectLimit: false, answer.ErrorRedirectLoop: false, answer.ErrorCanceled: false,
+		"": false, answer.ErrorDNSNotFound: false, answer.ErrorConnectRefused: false, answer.ErrorProtocol: false,
+		answer.ErrorHeaderTooLarge: false,
+		answer.ErrorAddressBlocked: false, answer.ErrorRedirectLimit: false, answer.ErrorRedirectLoop: false,
+		answer.ErrorCanceled: false,
 	} {
 		if class.MayBeOurs() != want {
 			t.Errorf("%q is held: %v", class, !want)
@@ -119,7 +122,8 @@ func TestNoProofs(t *testing.T) {
 	l.mu.Unlock()
 
 	for _, x := range []Exchange{
-		{Class: answer.ErrorTimeout, Dialed: time.Now()}, {Class: answer.ErrorTimeout}, {Class: answer.ErrorDNSNotFound}, // of the cache
+		// of the cache
+		{Class: answer.ErrorTimeout, Dialed: time.Now()}, {Class: answer.ErrorTimeout}, {Class: answer.ErrorDNSNotFound},
 	} {
 		l.Notice(fetch.Origin{Scheme: "http", Host: "a.test", Port: 80}, x)
 	}

@@ -17,9 +17,13 @@ func BenchmarkRead(b *testing.B) {
 			z := gzip.NewWriter(&packed)
 			n, _ := io.WriteString(z, head)
 			for i := range 50_000 {
-				m, _ := fmt.Fprintf(z, "\n<url>\n<loc>https://www.shop.example/catalogue/department-%d/product-%d.html?page=1&amp;view=full</loc>\n<lastmod>2026-01-02T10:00:00+00:00</lastmod>\n<changefreq>daily</changefreq>\n<priority>0.5</priority>\n", i%50, i)
+				m, _ := fmt.Fprintf(z, "\n<url>\n<loc>https://www.shop.example/catalogue/department-%d/product-%d.html?page=1&"+
+					"amp;view=full</loc>\n<lastmod>2026-01-02T10:00:00+00:00</lastmod>\n<changefreq>daily</changefreq>\n"+
+					"<priority>0.5</priority>\n", i%50, i)
 				for k := range images {
-					l, _ := fmt.Fprintf(z, "<image:image><image:loc>https://img.shop.example/%d/%d.jpg</image:loc><image:title>Product %d</image:title></image:image>\n", i, k, i)
+					l, _ := fmt.Fprintf(z,
+						"<image:image><image:loc>https://img.shop.example/%d/%d.jpg</image:loc><image:title>Product "+
+							"%d</image:title></image:image>\n", i, k, i)
 					m += l
 				}
 				io.WriteString(z, "</url>")

@@ -37,7 +37,8 @@ func TestRepeatsOfAHost(t *testing.T) {
 		pages       []string
 		listed, new int64
 	}{
-		{[]string{"/1", "/2", "/1", "/1#part", "https://b.example/1"}, 4, 2}, {[]string{"/2", "/3"}, 2, 1}, {[]string{"/3", "/1"}, 2, 0}, {nil, 0, 0},
+		{[]string{"/1", "/2", "/1", "/1#part", "https://b.example/1"}, 4, 2}, {[]string{"/2", "/3"}, 2, 1},
+		{[]string{"/3", "/1"}, 2, 0}, {nil, 0, 0},
 	} {
 		body := ""
 		for _, p := range c.pages {

@@ -104,9 +104,11 @@ func readingOf(t testing.TB, f *fetch.Further) Reading {
 func TestWhichSitemapsAreAskedFor(t *testing.T) {
 	var many []string
 	w := web{
-		"https://a.example/one": urlset("https://a.example/1"), "https://a.example/two": indexOf("https://a.example/one", "https://a.example/two", "three"),
-		"https://a.example/three": indexOf("https://a.example/two", "https://a.example/four"), "https://a.example/four": indexOf("https://a.example/five"),
-		"https://a.example/five": indexOf("https://a.example/six"), "https://a.example/six": urlset("https://a.example/6"),
+		"https://a.example/one": urlset("https://a.example/1"), "https://a.example/two": indexOf("https://a.example/one",
+			"https://a.example/two", "three"),
+		"https://a.example/three": indexOf("https://a.example/two", "https://a.example/four"),
+		"https://a.example/four":  indexOf("https://a.example/five"),
+		"https://a.example/five":  indexOf("https://a.example/six"), "https://a.example/six": urlset("https://a.example/6"),
 		"https://a.example/sitemap.xml": indexOf("https://a.example/one"),
 	}
 	for i := range 40 {
@@ -125,7 +127,8 @@ func TestWhichSitemapsAreAskedFor(t *testing.T) {
 	b := Bounds{Files: 20, Bytes: 1 << 20, Sample: 10}
 	for file, want := range map[string][]string{
 		"": {" /sitemap.xml", "https://a.example/sitemap.xml /one"},
-		"User-agent: *\nSitemap: https://a.example/one\nsitemap: /gone\nSitemap: https://a.example/one\n": {"2 /one", "3 /gone"},
+		"User-agent: *\nSitemap: https://a.example/one\nsitemap: /gone\nSitemap: https://a.example/one\n": {"2 /one",
+			"3 /gone"},
 		"Sitemap: https://a.example/two\nSitemap: https://a.example/one\n": {
 			"1 /two", "2 /one", "https://a.example/two /three", "https://a.example/three /four", "https://a.example/four /five"},
 		"Sitemap: https://b.example/its\nSitemap: mailto:x\nSitemap: ftp://a.example/x\n": {"1 https://b.example/its"},
@@ -135,8 +138,10 @@ func TestWhichSitemapsAreAskedFor(t *testing.T) {
 		}
 	}
 	b.Files = 7
-	first, again := names(w.tourOf(t, "Sitemap: https://a.example/many\n", b)), names(w.tourOf(t, "Sitemap: https://a.example/many-again\n", b))
-	if len(first) != 7 || !slices.Equal(first[1:], strings.Split(strings.ReplaceAll(strings.Join(again[1:], "\n"), "many-again", "many"), "\n")) {
+	first, again := names(w.tourOf(t, "Sitemap: https://a.example/many\n", b)),
+		names(w.tourOf(t, "Sitemap: https://a.example/many-again\n", b))
+	if len(first) != 7 || !slices.Equal(first[1:], strings.Split(strings.ReplaceAll(strings.Join(again[1:], "\n"),
+		"many-again", "many"), "\n")) {
 		t.Errorf("%q, and of the same index in another order %q", first, again)
 	}
 	// Of two indexes, those of the lowest ranks come first, whichever lists them.
@@ -150,7 +155,8 @@ func TestWhichSitemapsAreAskedFor(t *testing.T) {
 	for _, f := range w.tourOf(t, "Sitemap: https://a.example/odd\nSitemap: https://a.example/even\n", b) {
 		urls = append(urls, f.URL)
 	}
-	if diff := cmp.Diff(append([]string{"https://a.example/odd", "https://a.example/even"}, many[:5]...), urls); diff != "" {
+	if diff := cmp.Diff(append([]string{"https://a.example/odd", "https://a.example/even"}, many[:5]...),
+		urls); diff != "" {
 		t.Errorf("of two indexes (-want +got):\n%s", diff)
 	}
 }
@@ -184,17 +190,21 @@ func TestBytesOfAHost(t *testing.T) {
 	for i := range 1000 {
 		pages = append(pages, fmt.Sprintf("https://a.example/page-%d", i))
 	}
-	w := web{"https://a.example/1": urlset(pages...), "https://a.example/2": urlset(pages...), "https://a.example/3": urlset(pages...)}
+	w := web{"https://a.example/1": urlset(pages...), "https://a.example/2": urlset(pages...),
+		"https://a.example/3": urlset(pages...)}
 	size := int64(len(w["https://a.example/1"]))
-	asked := w.tourOf(t, "Sitemap: https://a.example/1\nSitemap: https://a.example/2\nSitemap: https://a.example/3\n", Bounds{Files: 9, Bytes: size + size/2, Sample: 5})
+	asked := w.tourOf(t, "Sitemap: https://a.example/1\nSitemap: https://a.example/2\nSitemap: https://a.example/3\n",
+		Bounds{Files: 9, Bytes: size + size/2, Sample: 5})
 	if len(asked) != 2 {
 		t.Fatalf("%d files", len(asked))
 	}
 	whole, half := readingOf(t, asked[0]), readingOf(t, asked[1])
-	if whole.Bytes != size || whole.URLs != 1000 || whole.Digest == "" || len(whole.Remarks) > 0 || len(whole.Sample) != 5 {
+	if whole.Bytes != size || whole.URLs != 1000 || whole.Digest == "" || len(whole.Remarks) > 0 ||
+		len(whole.Sample) != 5 {
 		t.Errorf("the first: %+v", whole)
 	}
-	if half.Bytes != size/2 || half.URLs < 490 || half.URLs > 510 || half.Digest != "" || !slices.Equal(half.Remarks, []Remark{Limit}) || len(half.Sample) != 0 {
+	if half.Bytes != size/2 || half.URLs < 490 || half.URLs > 510 || half.Digest != "" || !slices.Equal(half.Remarks,
+		[]Remark{Limit}) || len(half.Sample) != 0 {
 		t.Errorf("the second: %+v", half)
 	}
 }
@@ -204,11 +214,14 @@ func TestBytesOfAHost(t *testing.T) {
 // counted apart, unless another host has it, which the file vouches for.
 func TestWhosePagesCount(t *testing.T) {
 	w := web{
-		"https://a.example/shop/list": urlset("https://a.example/shop/1", "https://a.example/2", "HTTPS://A.Example:443/shop/3", "http://a.example/shop/4", "https://a.example:8443/shop/5",
-			"https://www.a.example/shop/6", "https://a.example.org/7", "https://a.example", "https://a.example?q", "https://a.example/shop/1#top", "mailto:a@a.example", "/shop/8"),
+		"https://a.example/shop/list": urlset("https://a.example/shop/1", "https://a.example/2",
+			"HTTPS://A.Example:443/shop/3", "http://a.example/shop/4", "https://a.example:8443/shop/5",
+			"https://www.a.example/shop/6", "https://a.example.org/7", "https://a.example", "https://a.example?q",
+			"https://a.example/shop/1#top", "mailto:a@a.example", "/shop/8"),
 		"https://cdn.example/maps/list": urlset("https://a.example/shop/1", "https://a.example/9", "https://cdn.example/10"),
 	}
-	asked := w.tourOf(t, "Sitemap: https://a.example/shop/list\nSitemap: https://cdn.example/maps/list\n", Bounds{Files: 5, Bytes: 1 << 20, Sample: 100})
+	asked := w.tourOf(t, "Sitemap: https://a.example/shop/list\nSitemap: https://cdn.example/maps/list\n",
+		Bounds{Files: 5, Bytes: 1 << 20, Sample: 100})
 	mine, theirs := readingOf(t, asked[0]), readingOf(t, asked[1])
 	if mine.URLs != 11 || mine.Outside != 4 || mine.Listed != 7 || mine.BeyondFolder != 3 {
 		t.Errorf("in a folder: %+v", mine)
@@ -241,7 +254,9 @@ func TestSampleIsThatOfTheList(t *testing.T) {
 			at := fmt.Sprintf("https://a.example/list-%d", i)
 			w[at], file = urlset(pages[i*len(pages)/files:(i+1)*len(pages)/files]...), file+"Sitemap: "+at+"\n"
 		}
-		w["https://a.example/list-0"] = strings.Replace(w["https://a.example/list-0"], "</urlset>", "<url><loc>"+want[0]+"</loc></url></urlset>", 1) // twice
+		// twice
+		w["https://a.example/list-0"] = strings.Replace(w["https://a.example/list-0"], "</urlset>", "<url><loc>"+want[0]+
+			"</loc></url></urlset>", 1)
 		var all []Sampled
 		for _, f := range w.tourOf(t, file, Bounds{Files: 9, Bytes: 1 << 20, Sample: 50}) {
 			all = append(all, readingOf(t, f).Sample...)
@@ -262,10 +277,13 @@ func TestSampleIsThatOfTheList(t *testing.T) {
 // Dates are those of W3C's note, and of RSS; another costs nothing but a remark.
 func TestDates(t *testing.T) {
 	for text, want := range map[string]string{
-		"2024": "2024-01-01T00:00:00Z", "2024-05": "2024-05-01T00:00:00Z", "2024-05-06": "2024-05-06T00:00:00Z", "2024-05-06T07:08Z": "2024-05-06T07:08:00Z",
-		"2024-05-06T07:08:09+02:00": "2024-05-06T05:08:09Z", "2024-05-06T07:08:09.123456789Z": "2024-05-06T07:08:09.123456Z", "Mon, 06 May 2024 07:08:09 GMT": "2024-05-06T07:08:09Z",
+		"2024": "2024-01-01T00:00:00Z", "2024-05": "2024-05-01T00:00:00Z", "2024-05-06": "2024-05-06T00:00:00Z",
+		"2024-05-06T07:08Z":         "2024-05-06T07:08:00Z",
+		"2024-05-06T07:08:09+02:00": "2024-05-06T05:08:09Z", "2024-05-06T07:08:09.123456789Z": "2024-05-06T07:08:09.123456Z",
+		"Mon, 06 May 2024 07:08:09 GMT":   "2024-05-06T07:08:09Z",
 		"Mon, 06 May 2024 07:08:09 +0200": "2024-05-06T05:08:09Z",
-		"2024-13":                         "", "24-05-06": "", "yesterday": "", "2024-05-06 07:08:09": "", "06/05/2024": "", "0000": "",
+		"2024-13":                         "", "24-05-06": "", "yesterday": "", "2024-05-06 07:08:09": "", "06/05/2024": "",
+		"0000": "",
 	} {
 		got := ""
 		if date, ok := parseDate(text); ok {
@@ -275,13 +293,17 @@ func TestDates(t *testing.T) {
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
 	}
-	w := web{"https://a.example/sitemap.xml": `<urlset><url><loc>https://a.example/1</loc><lastmod>2024-05-06</lastmod></url><url><loc>https://a.example/2</loc><lastmod>soon</lastmod></url><url><loc>https://a.example/3</loc><lastmod>2023</lastmod></url></urlset>`}
+	w := web{
+		"https://a.example/sitemap.xml": `<urlset><url><loc>https://a.example/1</loc><lastmod>2024-05-06</lastmod></url><url><loc>https://a.example/2</loc><lastmod>soon</lastmod></url><url><loc>https://a.example/3</loc><lastmod>2023</lastmod></url></urlset>`}
 	r := readingOf(t, w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0])
-	w["https://a.example/sitemap.xml"] = `<sitemapindex><sitemap><loc>/a</loc><lastmod>2025-01-01</lastmod></sitemap></sitemapindex>`
-	if of := readingOf(t, w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0]); of.Newest.Format("2006-01-02") != "2025-01-01" {
+	w["https:/"+
+		"/a.example/sitemap.xml"] = `<sitemapindex><sitemap><loc>/a</loc><lastmod>2025-01-01</lastmod></sitemap></sitemapindex>`
+	if of := readingOf(t, w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0]); of.Newest.Format(
+		"2006-01-02") != "2025-01-01" {
 		t.Errorf("of an index: %+v", of)
 	}
-	if r.Newest.Format("2006-01-02") != "2024-05-06" || r.Listed != 3 || !slices.Equal(r.Remarks, []Remark{Date}) || r.IsDamaged() {
+	if r.Newest.Format("2006-01-02") != "2024-05-06" || r.Listed != 3 || !slices.Equal(r.Remarks, []Remark{Date}) ||
+		r.IsDamaged() {
 		t.Errorf("%+v", r)
 	}
 }
@@ -340,8 +362,10 @@ func TestExamplesOfHosts(t *testing.T) {
 		}
 		slices.Sort(children)
 		slices.Sort(x.Children)
-		if urls != int64(len(x.URLs)) || !slices.Equal(children, x.Children) || x.Remark != "" && !slices.Contains(remarks, Remark(x.Remark)) {
-			t.Errorf("%s: %d URLs, want %d; children %q, want %q; remarks %q, want %q", x.Name, urls, len(x.URLs), children, x.Children, remarks, x.Remark)
+		if urls != int64(len(x.URLs)) || !slices.Equal(children, x.Children) || x.Remark != "" && !slices.Contains(remarks,
+			Remark(x.Remark)) {
+			t.Errorf("%s: %d URLs, want %d; children %q, want %q; remarks %q, want %q", x.Name, urls, len(x.URLs), children,
+				x.Children, remarks, x.Remark)
 		}
 	}
 }
@@ -353,8 +377,10 @@ func TestForgedReadings(t *testing.T) {
 	whole := string(f.Reading)
 	for _, change := range [][2]string{
 		{"", ""},
-		{`"kind":"urlset"`, `"kind":"odd\u001b"`}, {`"urls":3`, `"urls":-3`}, {`"urls":3`, `"urls":4`}, {`"outside":1`, `"outside":2`}, {`"bytes":`, `"bytes":-`},
-		{`"outside",`, `"odd\u001b[31m",`}, {`"content_digest":"`, `"content_digest":"\u001b`}, {`"url":"`, `"url":"` + strings.Repeat("a", 5000)}, {`{`, `[`},
+		{`"kind":"urlset"`, `"kind":"odd\u001b"`}, {`"urls":3`, `"urls":-3`}, {`"urls":3`, `"urls":4`},
+		{`"outside":1`, `"outside":2`}, {`"bytes":`, `"bytes":-`},
+		{`"outside",`, `"odd\u001b[31m",`}, {`"content_digest":"`, `"content_digest":"\u001b`},
+		{`"url":"`, `"url":"` + strings.Repeat("a", 5000)}, {`{`, `[`},
 	} {
 		text := strings.Replace(whole, change[0], change[1], 1)
 		if change[0] != "" && text == whole {
@@ -370,7 +396,8 @@ func TestForgedReadings(t *testing.T) {
 func TestBeginsWithASitemap(t *testing.T) {
 	w := web{"https://a.example/one": indexOf("/two"), "https://a.example/two": urlset("https://a.example/2")}
 	var got []string
-	for _, f := range w.tourOf(t, "Sitemap: /named\n", Bounds{Files: 5, Bytes: 1 << 20, Sample: 5, From: "https://a.example/one"}) {
+	for _, f := range w.tourOf(t, "Sitemap: /named\n", Bounds{Files: 5, Bytes: 1 << 20, Sample: 5,
+		From: "https://a.example/one"}) {
 		got = append(got, f.URL)
 	}
 	if diff := cmp.Diff([]string{"https://a.example/one", "https://a.example/two"}, got); diff != "" {
@@ -383,7 +410,8 @@ func TestReadsADocumentThatLiesNowhere(t *testing.T) {
 	b := Bounds{Files: 1, Bytes: 1 << 20, Sample: 9}
 	text := urlset("/before", "https://a.example/x", "https://b.example/", "after", "https://A.example:443/x")
 	r, of, err := b.Read(strings.NewReader(text), fetch.Origin{})
-	want := Reading{Kind: URLSet, URLs: 5, Listed: 4, New: 3, Outside: 1, Bytes: int64(len(text)), Digest: r.Digest, Remarks: []Remark{Outside, Relative}}
+	want := Reading{Kind: URLSet, URLs: 5, Listed: 4, New: 3, Outside: 1, Bytes: int64(len(text)), Digest: r.Digest,
+		Remarks: []Remark{Outside, Relative}}
 	sample := make([]string, len(r.Sample))
 	for i := range r.Sample {
 		sample[i] = r.Sample[i].URL
@@ -392,11 +420,13 @@ func TestReadsADocumentThatLiesNowhere(t *testing.T) {
 	if r.Sample = nil; err != nil || of.String() != "https://a.example" {
 		t.Errorf("%v, %v", of, err)
 	}
-	if diff := cmp.Diff(want, r) + cmp.Diff([]string{"/before", "https://a.example/after", "https://a.example/x"}, sample); diff != "" {
+	if diff := cmp.Diff(want, r) + cmp.Diff([]string{"/before", "https://a.example/after", "https://a.example/x"},
+		sample); diff != "" {
 		t.Error(diff)
 	}
 	other := fetch.Origin{Scheme: "https", Host: "b.example", Port: 443}
-	if r, of, err = b.Read(strings.NewReader(text), other); err != nil || of != other || r.Listed != 3 || r.Outside != 2 || r.BeyondFolder != 0 {
+	if r, of, err = b.Read(strings.NewReader(text), other); err != nil || of != other || r.Listed != 3 ||
+		r.Outside != 2 || r.BeyondFolder != 0 {
 		t.Errorf("of another host: %+v, %v, %v", r, of, err)
 	}
 }

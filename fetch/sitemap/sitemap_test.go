@@ -131,16 +131,23 @@ func TestDocuments(t *testing.T) {
 	}{
 		head + "<url><loc>http://a.test/1</loc><lastmod/></url></urlset>": {"http://a.test/1", URLSet, nil},
 		// A second loc, and one of an image, are none.
-		head + "<url><loc>http://a.test/1</loc><loc>http://a.test/2</loc><image:image><image:loc>http://a.test/i</image:loc></image:image></url></urlset>": {"http://a.test/1", URLSet, nil},
-		head + `<url><image xmlns="urn:i"><loc>http://a.test/i</loc></image><loc>http://a.test/1</loc></url></urlset>`:                                     {"http://a.test/1", URLSet, nil},
+		head + "<url><loc>http://a.test/1</loc><loc>http://a.test/2</loc><image:image><image:loc>http://a.test/i</" +
+			"image:loc></image:image></url></urlset>": {"http://a.test/1", URLSet, nil},
+		head + `<url><image xmlns="urn:i"><loc>http://a.test/i</loc></image><loc>http://a.test/1</loc></url></urlset>`: {
+			"http://a.test/1", URLSet, nil},
 		// One bad entry never costs another.
-		head + "<url><loc/></url><url/><url><loc>mailto:a@a.test</loc></url><url><lastmod>x</lastmod></url><url><loc>http://a.test/1</loc></url></urlset>":  {"http://a.test/1", URLSet, []Remark{Scheme}},
-		head + "<url><loc>http://a.test/1</loc><url><loc>http://a.test/2</loc></url></urlset>":                                                              {"http://a.test/1 http://a.test/2", URLSet, []Remark{Tags}},
-		head + "<url><loc>http://a.test/1</loc></url><url><loc>http://a.test/2</loc>":                                                                       {"http://a.test/1 http://a.test/2", URLSet, []Remark{Cut}},
-		head + "<url><loc>http://a.test/1</loc></url><!x":                                                                                                   {"http://a.test/1", URLSet, []Remark{Tags}},
-		head + "<url><loc>http://a.test/?&#x41;&#66;&#0;&#xD800;&a;&lt;&amp;amp;&</loc></url></urlset>":                                                     {"http://a.test/?AB&#0;&#xD800;&a;<&amp;&", URLSet, []Remark{Ampersand}},
+		head + "<url><loc/></url><url/><url><loc>mailto:a@a.test</loc></url><url><lastmod>x</lastmod></url><url><loc>http:/" +
+			"/a.test/1</loc></url></urlset>": {"http://a.test/1", URLSet, []Remark{Scheme}},
+		head + "<url><loc>http://a.test/1</loc><url><loc>http://a.test/" +
+			"2</loc></url></urlset>": {"http://a.test/1 http://a.test/2", URLSet, []Remark{Tags}},
+		head + "<url><loc>http://a.test/1</loc></url><url><loc>http:/" +
+			"/a.test/2</loc>": {"http://a.test/1 http://a.test/2", URLSet, []Remark{Cut}},
+		head + "<url><loc>http://" +
+			"a.test/1</loc></url><!x": {"http://a.test/1", URLSet, []Remark{Tags}},
+		head + "<url><loc>http://a.test/?&#x41;&#66;&#0;&#xD800;&a;&lt;&amp;amp;" +
+			"&</loc></url></urlset>": {"http://a.test/?AB&#0;&#xD800;&a;<&amp;&", URLSet, []Remark{Ampersand}},
 		"<rss><channel><link>http://a.test/</link><item><guid>http://a.test/g</guid></item><item><guid isPermaLink='false'>x</guid></item></channel></rss>": {"http://a.test/g", RSS, nil},
-		"<html><url><loc>http://a.test/</loc></url></html>":                                                                                                 {"", None, []Remark{HTML}},
+		"<html><url><loc>http://a.test/</loc></url></html>": {"", None, []Remark{HTML}},
 		"<!DOCTYPE html><p>":              {"", None, []Remark{HTML}},
 		"<config><url/></config>":         {"", None, []Remark{Other}},
 		"":                                {"", None, []Remark{Empty}},
@@ -150,12 +157,17 @@ func TestDocuments(t *testing.T) {
 		"\x1f\x8b damaged":                {"", None, []Remark{Cut}},
 	} {
 		urls, r, err := readText(text, 1<<20)
-		if got := strings.Join(urls, " "); got != want.urls || r.Kind != want.kind || !slices.Equal(r.Remarks, want.remarks) || err != nil {
-			t.Errorf("%s\ngives %s of a %s, %q, %v; want %s, %s, %q", text, got, r.Kind, r.Remarks, err, want.urls, want.kind, want.remarks)
+		if got := strings.Join(urls, " "); got != want.urls || r.Kind != want.kind ||
+			!slices.Equal(r.Remarks, want.remarks) || err != nil {
+			t.Errorf("%s\ngives %s of a %s, %q, %v; want %s, %s, %q", text, got, r.Kind, r.Remarks, err, want.urls, want.kind,
+				want.remarks)
 		}
 		// In whatever pieces it comes.
 		var pieces []string
-		again, err := Read(iotest.OneByteReader(strings.NewReader(text)), nil, 1<<20, func(e Entry) error { pieces = append(pieces, e.URL); return nil })
+		again, err := Read(iotest.OneByteReader(strings.NewReader(text)), nil, 1<<20, func(e Entry) error {
+			pieces = append(pieces, e.URL)
+			return nil
+		})
 		if !slices.Equal(pieces, urls) || !slices.Equal(again.Remarks, r.Remarks) || err != nil {
 			t.Errorf("%s\nin pieces gives %q, %q, %v", text, pieces, again.Remarks, err)
 		}
@@ -185,7 +197,8 @@ func TestALongDocumentIsCutAtTheLimit(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	n := 0
-	_, err := Read(io.MultiReader(strings.NewReader(head), io.LimitReader(&endless{text: entry}, 32<<20)), nil, 1<<26, func(Entry) error { n++; return nil })
+	_, err := Read(io.MultiReader(strings.NewReader(head), io.LimitReader(&endless{text: entry}, 32<<20)), nil, 1<<26,
+		func(Entry) error { n++; return nil })
 	runtime.ReadMemStats(&after)
 	if used := after.Sys - before.Sys; err != nil || n < 32<<20/len(entry) || used > 16<<20 {
 		t.Errorf("%d URLs take %d bytes, %v", n, used, err)
@@ -211,7 +224,8 @@ func TestErrorsAreNotDamage(t *testing.T) {
 		if _, err := Read(strings.NewReader(text), nil, 1<<20, func(Entry) error { return own }); err != own {
 			t.Errorf("%v, want %v", err, own)
 		}
-		if _, err := Read(io.MultiReader(strings.NewReader(text[:12]), iotest.ErrReader(own)), nil, 1<<20, func(Entry) error { return nil }); !errors.Is(err, own) {
+		if _, err := Read(io.MultiReader(strings.NewReader(text[:12]), iotest.ErrReader(own)), nil, 1<<20,
+			func(Entry) error { return nil }); !errors.Is(err, own) {
 			t.Errorf("%v, want %v", err, own)
 		}
 	}
@@ -229,7 +243,10 @@ func FuzzRead(f *testing.F) {
 			t.Skip(err)
 		}
 		var pieces []string
-		again, err := Read(iotest.HalfReader(bytes.NewReader(text)), nil, 1<<16, func(e Entry) error { pieces = append(pieces, e.URL); return nil })
+		again, err := Read(iotest.HalfReader(bytes.NewReader(text)), nil, 1<<16, func(e Entry) error {
+			pieces = append(pieces, e.URL)
+			return nil
+		})
 		if err != nil || !slices.Equal(urls, pieces) || r.Kind != again.Kind {
 			t.Fatalf("%q of a %s; in pieces %q of a %s, %v", urls, r.Kind, pieces, again.Kind, err)
 		}

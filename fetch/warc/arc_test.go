@@ -28,23 +28,36 @@ func arcHead(version int) string {
 		return arcRecord("filedesc://IA-000001.arc", text)
 	}
 	text += "URL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
-	return fmt.Sprintf("filedesc://IA-000001.arc 0.0.0.0 20040110060000 text/plain 200 - - 0 IA-000001.arc %d\n%s\n", len(text), text)
+	return fmt.Sprintf("filedesc://IA-000001.arc 0.0.0.0 20040110060000 text/plain 200 - - 0 IA-000001.arc %d\n%s\n",
+		len(text), text)
 }
 
 func TestARCRecordHeader(t *testing.T) {
 	answer := "HTTP/1.0 200 OK\nServer: x\n\nx"
 	line := func(s string) string { return fmt.Sprintf("%s %d\n%s\n", s, len(answer), answer) }
 	for _, row := range []struct{ name, record, want string }{
-		{"version 1", line("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain"), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"version 2", line("http://a.test:80/robots.txt 192.0.2.7 20040110060708 text/plain 200 a1b2c3 - 4711 IA-000001.arc"), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"version 2, a location", line("https://a.test/robots.txt 2001:db8::1 20040110060708 text/plain 302 - http://b.test/ 4711 IA-000001.arc"), "https://a.test 2004-01-10T06:07:08Z from [2001:db8::1]:443"},
-		{"no seconds", line("http://a.test/robots.txt 192.0.2.7 199610120607 text/plain"), "http://a.test 1996-10-12T06:07:00Z from 192.0.2.7:80"},
+		{"version 1", line("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain"),
+			"http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"version 2",
+			line("http://a.test:80/robots.txt 192.0.2.7 20040110060708 text/plain 200 a1b2c3 - 4711 IA-000001.arc"),
+			"http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"version 2, a location",
+			line("https://a.test/robots.txt 2001:db8::1 20040110060708 text/plain 302 - http://b.test/ 4711 IA-000001.arc"),
+			"https://a.test 2004-01-10T06:07:08Z from [2001:db8::1]:443"},
+		{"no seconds", line("http://a.test/robots.txt 192.0.2.7 199610120607 text/plain"),
+			"http://a.test 1996-10-12T06:07:00Z from 192.0.2.7:80"},
 		{"no address", line("http://a.test/robots.txt - 20040110060708 text/plain"), "http://a.test 2004-01-10T06:07:08Z"},
-		{"a content type with spaces", line("http://a.test/robots.txt 192.0.2.7 20040110060708 text/html; charset=x y"), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"no content type", line("http://a.test/robots.txt 192.0.2.7 20040110060708 "), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"CR LF", fmt.Sprintf("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain %d\r\n%s\r\n", len(answer), answer), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"a space at the end", fmt.Sprintf("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain %d \n%s\n", len(answer), answer), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
-		{"a content type that looks like a record", line("http://a.test/robots.txt 192.0.2.7 20040110060708 http://b.test/robots.txt 192.0.2.8 20050110060708 x"), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"a content type with spaces", line("http://a.test/robots.txt 192.0.2.7 20040110060708 text/html; charset=x y"),
+			"http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"no content type", line("http://a.test/robots.txt 192.0.2.7 20040110060708 "),
+			"http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"CR LF", fmt.Sprintf("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain %d\r\n%s\r\n", len(answer),
+			answer), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"a space at the end", fmt.Sprintf("http://a.test/robots.txt 192.0.2.7 20040110060708 text/plain %d \n%s\n",
+			len(answer), answer), "http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
+		{"a content type that looks like a record",
+			line("http://a.test/robots.txt 192.0.2.7 20040110060708 http://b.test/robots.txt 192.0.2.8 20050110060708 x"),
+			"http://a.test 2004-01-10T06:07:08Z from 192.0.2.7:80"},
 	} {
 		for _, form := range warcForms {
 			t.Run(row.name+", "+form.name, func(t *testing.T) {
@@ -64,8 +77,10 @@ func TestARCRecordHeader(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", " ", "http://a.test/robots.txt", "http://a.test/robots.txt 192.0.2.7 20040110060708 4", "http://a.test/robots.txt 192.0.2.7 2004011006070 x 4",
-		"http://a.test/robots.txt 192.0.2.7 20041310060708 x 4", "http://a.test/robots.txt 192.0.2.7 20040110060708 x -4", "http://a.test/robots.txt nobody 20040110060708 x 4",
+		"", " ", "http://a.test/robots.txt", "http://a.test/robots.txt 192.0.2.7 20040110060708 4",
+		"http://a.test/robots.txt 192.0.2.7 2004011006070 x 4",
+		"http://a.test/robots.txt 192.0.2.7 20041310060708 x 4", "http://a.test/robots.txt 192.0.2.7 20040110060708 x -4",
+		"http://a.test/robots.txt nobody 20040110060708 x 4",
 		"a.test/robots.txt 192.0.2.7 20040110060708 x 4", strings.Repeat("x", maxARCLine) + " 192.0.2.7 20040110060708 x 4",
 	} {
 		captures, damages, _ := readAll(t, bytes.NewReader(gzipped(text+"\nHTTP/1.0 200 OK\n\n")))
@@ -106,7 +121,8 @@ func TestARCFile(t *testing.T) {
 				for _, c := range captures {
 					got = append(got, fmt.Sprintf("%d+%d", c.Offset, c.Length))
 				}
-				if d := cmp.Diff(want, got); d != "" || damages != nil || counts != (Counts{Captures: 3, OtherURLs: 4, OtherTypes: 1}) {
+				if d := cmp.Diff(want, got); d != "" || damages != nil ||
+					counts != (Counts{Captures: 3, OtherURLs: 4, OtherTypes: 1}) {
 					t.Errorf("damages %q, %+v\n%s", damages, counts, d)
 				}
 				if b := string(captures[0].Body); b != "User-agent: *\n\n\nhttp://b.test/robots.txt\n" {
@@ -145,10 +161,12 @@ func TestARCDamage(t *testing.T) {
 					return form.pack("@@@@@@@@@" + arcResponse("x.test", answer(i))[9:])
 				},
 				"the length is too long": func(i int, b []byte) []byte {
-					return form.pack(strings.Replace(arcResponse("x.test", answer(i)), fmt.Sprint(" ", len(answer(i)), "\n"), fmt.Sprint(" ", len(answer(i))+20, "\n"), 1))
+					return form.pack(strings.Replace(arcResponse("x.test", answer(i)), fmt.Sprint(" ", len(answer(i)), "\n"),
+						fmt.Sprint(" ", len(answer(i))+20, "\n"), 1))
 				},
 				"the length is too short": func(i int, b []byte) []byte {
-					return form.pack(strings.Replace(arcResponse("x.test", answer(i)), fmt.Sprint(" ", len(answer(i)), "\n"), fmt.Sprint(" ", len(answer(i))-4, "\n"), 1))
+					return form.pack(strings.Replace(arcResponse("x.test", answer(i)), fmt.Sprint(" ", len(answer(i)), "\n"),
+						fmt.Sprint(" ", len(answer(i))-4, "\n"), 1))
 				},
 			}
 			for name, spoil := range wrong {
@@ -166,23 +184,29 @@ func TestARCDamage(t *testing.T) {
 	}
 	for _, form := range warcForms { // whole records of the other kind
 		for name, records := range map[string][]string{
-			"WARC in ARC": {arcHead(1), arcResponse("b.test", answer(1)), warcResponse("evil.test", answer(0)), arcResponse("c.test", answer(2))},
-			"ARC in WARC": {warcResponse("b.test", answer(1)), arcResponse("evil.test", answer(0)), warcResponse("c.test", answer(2))},
+			"WARC in ARC": {arcHead(1), arcResponse("b.test", answer(1)), warcResponse("evil.test", answer(0)),
+				arcResponse("c.test", answer(2))},
+			"ARC in WARC": {warcResponse("b.test", answer(1)), arcResponse("evil.test", answer(0)),
+				warcResponse("c.test", answer(2))},
 		} {
 			var file []byte
 			for _, r := range records {
 				file = append(file, form.pack(r)...)
 			}
 			captures, damages, _ := readAll(t, bytes.NewReader(file))
-			if len(captures) != 2 || captures[0].Origin.Host != "b.test" || captures[1].Origin.Host != "c.test" || len(damages) != 1 {
+			if len(captures) != 2 || captures[0].Origin.Host != "b.test" || captures[1].Origin.Host != "c.test" ||
+				len(damages) != 1 {
 				t.Errorf("%s, %s: %d captures, damages %q", name, form.name, len(captures), damages)
 			}
 		}
 	}
 	inside := "HTTP/1.1 200 OK\r\n\r\nx\n" + warcResponse("evil.test", answer(0))
 	for name, file := range map[string]string{
-		"a WARC record in an ARC file": arcHead(1) + strings.Replace(arcResponse("a.test", inside), " 20040110060000", " 2004", 1) + arcResponse("b.test", answer(1)),
-		"an ARC record in a WARC file": warcResponse("b.test", answer(1)) + strings.Replace(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\nx\n"+arcResponse("evil.test", answer(0))), "WARC/1.0", "WARC/x", 1),
+		"a WARC record in an ARC file": arcHead(1) + strings.Replace(arcResponse("a.test", inside), " 20040110060000",
+			" 2004", 1) + arcResponse("b.test", answer(1)),
+		"an ARC record in a WARC file": warcResponse("b.test", answer(1)) +
+			strings.Replace(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\nx\n"+arcResponse("evil.test", answer(0))),
+				"WARC/1.0", "WARC/x", 1),
 	} {
 		captures, damages, _ := readAll(t, strings.NewReader(file))
 		if len(captures) != 1 || captures[0].Origin.Host != "b.test" || len(damages) != 1 {
@@ -190,7 +214,8 @@ func TestARCDamage(t *testing.T) {
 		}
 	}
 	cut := []byte(arcHead(1) + arcResponse("a.test", answer(0)) + arcResponse("b.test", answer(1)))
-	if captures, damages, _ := readAll(t, bytes.NewReader(cut[:len(cut)-9])); len(captures) != 1 || len(damages) != 1 || !strings.Contains(damages[0], "exceeds the file") {
+	if captures, damages, _ := readAll(t, bytes.NewReader(cut[:len(cut)-9])); len(captures) != 1 || len(damages) != 1 ||
+		!strings.Contains(damages[0], "exceeds the file") {
 		t.Errorf("cut off: %d captures, damages %q", len(captures), damages)
 	}
 }

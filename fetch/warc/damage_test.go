@@ -37,11 +37,16 @@ var manners = []struct {
 	}},
 	{name: "no length", text: func(s string) string { return strings.Replace(s, "Content-Length", "Content-Lenght", 1) }},
 	{name: "no date", text: func(s string) string { return strings.Replace(s, "WARC-Date", "WARC-Dote", 1) }},
-	{name: "a header without end", text: func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\r\n\r\n", "\r\n") }},
+	{name: "a header without end", text: func(s string) string {
+		return strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\r\n\r\n", "\r\n")
+	}},
 	{name: "cut in half", packed: func(b []byte, _ *rand.Rand) []byte { return b[:len(b)/2] }},
 	{name: "the last bytes missing", packed: func(b []byte, _ *rand.Rand) []byte { return b[:len(b)-5] }},
 	{name: "the first byte missing", packed: func(b []byte, _ *rand.Rand) []byte { return b[1:] }},
-	{name: "a run of zeros", forms: "gzip zstd", packed: func(b []byte, _ *rand.Rand) []byte { clear(b[len(b)/3 : len(b)/2]); return b }},
+	{name: "a run of zeros", forms: "gzip zstd", packed: func(b []byte, _ *rand.Rand) []byte {
+		clear(b[len(b)/3 : len(b)/2])
+		return b
+	}},
 	{name: "noise", forms: "gzip zstd", packed: func(b []byte, r *rand.Rand) []byte {
 		for i := len(b) / 4; i < len(b); i++ {
 			b[i] = byte(r.Uint32())
@@ -81,7 +86,8 @@ func TestWARCDamage(t *testing.T) {
 				var want, got, wantDamage, gotDamage []string
 				for i := range 200 {
 					host := fmt.Sprintf("host%d.test", i)
-					file = append(file, form.pack(warcRecord("WARC-Type: request\r\n", "GET /robots.txt HTTP/1.1\r\nHost: "+host+"\r\n\r\n"))...)
+					file = append(file, form.pack(warcRecord("WARC-Type: request\r\n", "GET /robots.txt HTTP/1.1\r\nHost: "+host+
+						"\r\n\r\n"))...)
 					body := "User-agent: *\nDisallow: /" + strings.Repeat(host, i) + "\n#######"
 					record := warcRecord(warcFields(host)+"WARC-Payload-Digest: sha1:"+digestOf([]byte(body))+"\r\n",
 						"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"+body)
@@ -139,7 +145,9 @@ func TestWARCCut(t *testing.T) {
 					}
 					at = at || cut >= end && cut <= end+4 && form.name == "plain" || cut == end
 				}
-				for name, r := range map[string]io.Reader{"seeker": bytes.NewReader(file[:cut]), "stream": struct{ io.Reader }{bytes.NewReader(file[:cut])}} {
+				for name, r := range map[string]io.Reader{"seeker": bytes.NewReader(file[:cut]), "stream": struct {
+					io.Reader
+				}{bytes.NewReader(file[:cut])}} {
 					captures, damages, _ := readAll(t, r)
 					wantDamages := 1
 					if at { // at 0 the file is empty
@@ -203,7 +211,8 @@ func TestWARCOneMemberDamage(t *testing.T) {
 // reported and skipped.
 func TestWARCBetween(t *testing.T) {
 	for _, form := range warcForms {
-		for _, junk := range []string{"x", "\x01\x00", "\x1f\x8b\x08\x00", zstdMagic, "junk WARC/1.", strings.Repeat("junk ", 100_000)} {
+		for _, junk := range []string{"x", "\x01\x00", "\x1f\x8b\x08\x00", zstdMagic, "junk WARC/1.",
+			strings.Repeat("junk ", 100_000)} {
 			record := func(host string) []byte { return form.pack(warcResponse(host, "HTTP/1.1 200 OK\r\n\r\nxyz")) }
 			file := slices.Concat([]byte(junk+"\r\n"), record("a.test"), []byte(junk+"\r\n"), record("b.test"), []byte(junk))
 			captures, damages, _ := readAll(t, bytes.NewReader(file))
@@ -278,9 +287,11 @@ func FuzzWARC(f *testing.F) {
 	records := []string{
 		warcRecord("WARC-Type: warcinfo\r\n", "software: x\r\n"),
 		warcResponse("a.test", "HTTP/1.1 200 OK\r\nServer: x\r\n\r\nUser-agent: *\n"),
-		warcResponse("b.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+		warcResponse("b.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"+
+			"5\r\nhello\r\n0\r\n\r\n"),
 		warcResponse("c.test", "HTTP/2 301\nLocation: /x\n\n"),
-		warcRecord(strings.Replace(warcFields("d.test"), "response", "revisit", 1)+"WARC-Truncated: length\r\nWARC-Profile: <x>\r\n", "HTTP/1.0 404 x\r\n\r\n"),
+		warcRecord(strings.Replace(warcFields("d.test"), "response", "revisit", 1)+
+			"WARC-Truncated: length\r\nWARC-Profile: <x>\r\n", "HTTP/1.0 404 x\r\n\r\n"),
 	}
 	for _, form := range warcForms {
 		var file []byte
@@ -291,8 +302,10 @@ func FuzzWARC(f *testing.F) {
 		f.Add(append(file[:len(file)/2], file[len(file)/2+9:]...))
 	}
 	arc := []string{
-		arcHead(1), arcHead(2), arcRecord("dns:a.test", "20040110060000\n"), arcResponse("a.test", "HTTP/1.0 200 OK\n\nUser-agent: *\n"),
-		"http://b.test/robots.txt - 199610120607 a b 3\nxyz\n", "http://c.test/robots.txt ::1 20040110060708 text/plain 200 - - 4711 x.arc 17\nHTTP/1.1 404 x\r\n\r\n\n",
+		arcHead(1), arcHead(2), arcRecord("dns:a.test", "20040110060000\n"),
+		arcResponse("a.test", "HTTP/1.0 200 OK\n\nUser-agent: *\n"),
+		"http://b.test/robots.txt - 199610120607 a b 3\nxyz\n",
+		"http://c.test/robots.txt ::1 20040110060708 text/plain 200 - - 4711 x.arc 17\nHTTP/1.1 404 x\r\n\r\n\n",
 	}
 	for _, form := range warcForms {
 		var file []byte
@@ -327,7 +340,8 @@ func FuzzWARC(f *testing.F) {
 				continue // a shared member, or a frame that needs a dictionary; see [RecordReader.Begin]
 			}
 			again, damages, _ := readAll(t, bytes.NewReader(file[c.Offset:end]))
-			if len(again) != 1 || len(damages) > 0 || !bytes.Equal(again[0].Body, c.Body) || again[0].Origin != c.Origin || again[0].Start != c.Start {
+			if len(again) != 1 || len(damages) > 0 || !bytes.Equal(again[0].Body, c.Body) || again[0].Origin != c.Origin ||
+				again[0].Start != c.Start {
 				t.Fatalf("read again: %+v, damages %q, want %+v", again, damages, c)
 			}
 		}
@@ -342,20 +356,24 @@ func BenchmarkWARC(b *testing.B) {
 	add := func(record string) { text += len(record); file = append(file, gzipped(record)...) }
 	for i := range 1000 {
 		host := fmt.Sprintf("host%d.test", i)
-		about := "WARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-" + fmt.Sprintf("%012d", i) + ">\r\nWARC-IP-Address: 192.0.2.1\r\n"
-		add(warcRecord("WARC-Type: request\r\n"+about, "GET /robots.txt HTTP/1.1\r\nHost: "+host+"\r\nUser-Agent: x\r\nAccept-Encoding: gzip\r\n\r\n"))
+		about := "WARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-" +
+			fmt.Sprintf("%012d", i) + ">\r\nWARC-IP-Address: 192.0.2.1\r\n"
+		add(warcRecord("WARC-Type: request\r\n"+about, "GET /robots.txt HTTP/1.1\r\nHost: "+host+
+			"\r\nUser-Agent: x\r\nAccept-Encoding: gzip\r\n\r\n"))
 		body := "User-agent: *\n"
 		for j := range 100 {
 			body += fmt.Sprintf("Disallow: /%x/%d\n", i*j, j)
 		}
-		add(warcRecord(warcFields(host)+about, "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/plain\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n"+body))
+		add(warcRecord(warcFields(host)+about, "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/plain\r\n"+
+			"X-Crawler-Content-Encoding: gzip\r\n\r\n"+body))
 		add(warcRecord("WARC-Type: metadata\r\n"+about, "fetchTimeMs: 1\r\n"))
 	}
 	b.SetBytes(int64(text))
 	b.ReportAllocs()
 	for b.Loop() {
 		captures := 0
-		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 512_000}}, func(*Capture) error { captures++; return nil }, nil)
+		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 512_000}},
+			func(*Capture) error { captures++; return nil }, nil)
 		if err != nil || captures != 1000 {
 			b.Fatal(captures, err)
 		}

@@ -32,8 +32,10 @@ import (
 
 // answers are what hosts answer, byte by byte.
 var answers = map[string]string{
-	"plain.example":   "HTTP/1.1 200 OK\r\nServer: s\r\nSet-Cookie: session=5ecret; Path=/\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /plain\n",
-	"moved.example":   "HTTP/1.1 301 Moved\r\nLocation: http://target.example/robots.txt\r\nContent-Length: 5\r\n\r\nmoved",
+	"plain.example": "HTTP/1.1 200 OK\r\nServer: s\r\nSet-Cookie: session=5ecret; Path=/\r\n" +
+		"Content-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /plain\n",
+	"moved.example": "HTTP/1.1 301 Moved\r\nLocation: http://target.example/robots.txt\r\nContent-Length: 5\r\n" +
+		"\r\nmoved",
 	"target.example":  "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nUser-agent: and more",
 	"chunked.example": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n",
 	"gone.example":    "HTTP/1.1 404 Not Found\r\n\r\n",
@@ -41,7 +43,8 @@ var answers = map[string]string{
 	"half.example":    "HTTP/1.1 200 OK\r\nServ",
 	"odd.example":     "SSH-2.0-dropbear\r\n",
 	"silent.example":  "",
-	"early.example":   "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=5ecret\r\n\r\nHTTP/1.1 200 OK\r\nset-cookie:a=5ecret\r\n b=5ecret\r\nX: y\r\n\r\nDisallow: /\n",
+	"early.example": "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=5ecret\r\n\r\nHTTP/1.1 200 OK\r\n" +
+		"set-cookie:a=5ecret\r\n b=5ecret\r\nX: y\r\n\r\nDisallow: /\n",
 	"empty.example":   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
 	"long.example":    "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("# a comment\n", 200),
 	"other.example":   "HTTP/1.3 200 OK\r\nContent-Length: 12\r\n\r\nUser-agent: ",
@@ -62,7 +65,8 @@ const maxBody = 1000
 func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange, error])) {
 	t.Helper()
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: maxBody}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: maxBody}, Concurrency: 1,
+		PerAddress: 1, PerDomain: 1, Record: true,
 		ConnectTo: serve(t, func(host string) string { return answers[host] }),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -100,7 +104,8 @@ func serve(t *testing.T, answer func(host string) string) netip.AddrPort {
 }
 
 // hosts are those that are asked.
-var hosts = []string{"plain.example", "moved.example", "chunked.example", "gone.example", "cut.example", "half.example", "odd.example", "silent.example",
+var hosts = []string{"plain.example", "moved.example", "chunked.example", "gone.example", "cut.example",
+	"half.example", "odd.example", "silent.example",
 	"early.example", "empty.example", "long.example", "other.example", "bare.example", "refused.example", "only.example"}
 
 func must(t testing.TB, err error) {
@@ -137,7 +142,8 @@ func compare(t *testing.T, want []*fetch.Capture, got []*Capture) {
 		read = append(read, &c.Capture)
 	}
 	utc := cmp.Transformer("UTC", func(t time.Time) time.Time { return t.UTC().Round(0) })
-	if diff := cmp.Diff(want, read, cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.IgnoreFields(fetch.Capture{}, "Digest"), cmpopts.EquateComparable(netip.AddrPort{}), utc,
+	if diff := cmp.Diff(want, read, cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.IgnoreFields(fetch.Capture{},
+		"Digest"), cmpopts.EquateComparable(netip.AddrPort{}), utc,
 		cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
 		t.Errorf("captures (-fetched +read):\n%s", diff)
 	}
@@ -154,7 +160,8 @@ func TestEvidence(t *testing.T) {
 	}
 	compare(t, captures, got)
 	// warcinfo; metadata of each; request of each and of the redirect; an answer of all but one.
-	if want := (Counts{Captures: int64(len(hosts)), OtherTypes: 1, OfFetches: int64(len(hosts) + len(hosts) + 1 + len(hosts))}); counts != want {
+	if want := (Counts{Captures: int64(len(hosts)), OtherTypes: 1, OfFetches: int64(len(hosts) + len(hosts) + 1 +
+		len(hosts))}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
 	for _, c := range got {
@@ -167,17 +174,22 @@ func TestEvidence(t *testing.T) {
 	}
 	// With captures of all URLs, there are no others.
 	var all []*Capture
-	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: maxBody}}, func() bool { return true },
-		func(c *Capture) error { all = append(all, c); return nil }, func(_ int64, what string) error { t.Error(what); return nil })
+	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: maxBody}},
+		func() bool { return true },
+		func(c *Capture) error { all = append(all, c); return nil }, func(_ int64, what string) error {
+			t.Error(what)
+			return nil
+		})
 	must(t, err)
 	compare(t, captures, all)
 	// A lower limit cuts bodies, as it would have cut them in the fetch.
-	_, err = Read(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 20}}, func(c *Capture) error {
-		if len(c.Body) > 20 || len(c.Body) == 20 && !c.Truncated {
-			t.Errorf("%s: %d bytes, truncated: %v", c.Origin, len(c.Body), c.Truncated)
-		}
-		return nil
-	}, func(_ int64, what string) error { t.Error(what); return nil })
+	_, err = Read(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 20}},
+		func(c *Capture) error {
+			if len(c.Body) > 20 || len(c.Body) == 20 && !c.Truncated {
+				t.Errorf("%s: %d bytes, truncated: %v", c.Origin, len(c.Body), c.Truncated)
+			}
+			return nil
+		}, func(_ int64, what string) error { t.Error(what); return nil })
 	must(t, err)
 
 	var unread []string
@@ -189,7 +201,8 @@ func TestEvidence(t *testing.T) {
 			if sent := answers[url]; url != "long.example" && r.block != sent || !strings.HasPrefix(sent, r.block) {
 				t.Errorf("%s answered %q, and the record has %q", url, sent, r.block)
 			}
-			if want := map[string]string{"cut.example": "disconnect", "long.example": "length", "gone.example": "unspecified", "only.example": "unspecified"}[url]; r.fields["WARC-Truncated"] != want {
+			if want := map[string]string{"cut.example": "disconnect", "long.example": "length", "gone.example": "unspecified",
+				"only.example": "unspecified"}[url]; r.fields["WARC-Truncated"] != want {
 				t.Errorf("%s is cut %q, want %q", url, r.fields["WARC-Truncated"], want)
 			}
 		case "metadata":
@@ -206,7 +219,8 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 	// No answer over HTTP.
-	if want := []string{answers["half.example"], answers["odd.example"], answers["refused.example"]}; !slices.Equal(unread, want) {
+	if want := []string{answers["half.example"], answers["odd.example"], answers["refused.example"]}; !slices.Equal(
+		unread, want) {
 		t.Errorf("%q, want %q", unread, want)
 	}
 }
@@ -223,7 +237,8 @@ func TestEvidencePayloads(t *testing.T) {
 	}
 	want := make(map[string]string)
 	for host, body := range map[string]string{
-		"plain": "User-agent: *\nDisallow: /plain\n", "target": "User-agent: ", "chunked": string(gzipped("User-agent: *\nDisallow: /coded\n")), "empty": "", "other": "User-agent: ",
+		"plain": "User-agent: *\nDisallow: /plain\n", "target": "User-agent: ",
+		"chunked": string(gzipped("User-agent: *\nDisallow: /coded\n")), "empty": "", "other": "User-agent: ",
 	} {
 		want["response http://"+host+".example/robots.txt"] = "sha1:" + digestOf([]byte(body))
 	}
@@ -298,7 +313,8 @@ func TestEvidenceDeduplicated(t *testing.T) {
 				n++
 				digests[r.fields["WARC-Target-URI"]] = r.fields["WARC-Payload-Digest"]
 				r.block = r.block[:strings.Index(r.block, "\r\n\r\n")+4]
-				r.fields["WARC-Type"], r.fields["WARC-Profile"] = "revisit", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+				r.fields["WARC-Type"], r.fields["WARC-Profile"] = "revisit",
+					"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 				r.fields["WARC-Refers-To-Target-URI"], r.fields["WARC-Refers-To-Date"] = "http://a.example/", "2020-01-01T00:00:00Z"
 				change(r)
 			}
@@ -313,7 +329,8 @@ func TestEvidenceDeduplicated(t *testing.T) {
 			plain := *c
 			if hop := c.Hops[len(c.Hops)-1].URL; c.Body != nil && digests[hop] != "" {
 				if i < len(got) {
-					if r := got[i].Revisit; r == nil || r.TargetURI != "http://a.example/" || got[i].PayloadDigest != digests[hop] || got[i].ID == "" {
+					if r := got[i].Revisit; r == nil || r.TargetURI != "http://a.example/" || got[i].PayloadDigest != digests[hop] ||
+						got[i].ID == "" {
 						t.Errorf("%s: %s refers to %+v by %q", name, c.Origin, r, got[i].PayloadDigest)
 					}
 					if date := time.Now(); got[i].Start.After(date) || got[i].Within <= 0 || got[i].Within > time.Minute {
@@ -398,12 +415,14 @@ func TestEvidenceWithoutSecrets(t *testing.T) {
 	if strings.Contains(all, "5ecret") {
 		t.Error("a secret is in the records")
 	}
-	for _, want := range []string{"Set-Cookie:\r\nContent-Type: text/plain\r\n", "Early Hints\r\nSet-Cookie:\r\n\r\n", "set-cookie:\r\nX: y\r\n", "secret-headers: left out"} {
+	for _, want := range []string{"Set-Cookie:\r\nContent-Type: text/plain\r\n", "Early Hints\r\nSet-Cookie:\r\n\r\n",
+		"set-cookie:\r\nX: y\r\n", "secret-headers: left out"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the records lack %q", want)
 		}
 	}
-	clean := new(Evidence).clean([]byte("GET http://a/ HTTP/1.1\r\nProxy-Authorization: Basic 5ecret\r\nCookie: kept\r\n\r\n"), requestSecrets)
+	clean := new(Evidence).clean([]byte("GET http://a/ HTTP/1.1\r\nProxy-Authorization: Basic 5ecret\r\n"+
+		"Cookie: kept\r\n\r\n"), requestSecrets)
 	if string(clean) != "GET http://a/ HTTP/1.1\r\nProxy-Authorization:\r\nCookie: kept\r\n\r\n" {
 		t.Errorf("%q", clean)
 	}
@@ -415,10 +434,12 @@ func fromMemory(t testing.TB) []*fetch.Capture {
 	must(t, err)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)
 	kind, second, text := "text/plain\x01", time.Second, "no answer"
-	fresh := &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\n"), Remembered: true,
+	fresh := &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}},
+		Body: []byte("User-agent: *\n"), Remembered: true,
 		Headers: fetch.Headers{ContentType: &kind}, Times: fetch.Times{Total: &second}}
 	m := answer.Memory{}.After(answer.Facts{Error: answer.ErrorTimeout}.Kind(), at)
-	stale := &fetch.Capture{Origin: o, Start: at, Attempts: 3, Hops: []answer.Hop{{URL: o.RobotsURL()}}, Error: answer.ErrorTimeout, Err: fmt.Errorf("%s\xff", text), Memory: &m,
+	stale := &fetch.Capture{Origin: o, Start: at, Attempts: 3, Hops: []answer.Hop{{URL: o.RobotsURL()}},
+		Error: answer.ErrorTimeout, Err: fmt.Errorf("%s\xff", text), Memory: &m,
 		Copy: &fetch.WholeCopy{Fetched: at.Add(-time.Hour), Body: []byte("Disallow: /\n"), Truncated: true}}
 	return []*fetch.Capture{fresh, stale}
 }
@@ -446,8 +467,9 @@ func TestEvidenceOfAMemory(t *testing.T) {
 		r.check(t)
 		kinds += r.fields["WARC-Type"] + " " + r.fields["WARC-Date"] + " " + r.fields["Content-Type"] + "\n"
 	}
-	if want := "metadata 2026-01-02T03:04:05.000678Z application/json\nresource 2026-01-02T03:04:05.000678Z application/octet-stream\n" +
-		"metadata 2026-01-02T03:04:05.000678Z application/json\nresource 2026-01-02T02:04:05.000678Z application/octet-stream\n"; kinds != want {
+	if want := "metadata 2026-01-02T03:04:05.000678Z application/json\nresource 2026-01-02T03:04:05.000678Z " +
+		"application/octet-stream\nmetadata 2026-01-02T03:04:05.000678Z application/json\n" +
+		"resource 2026-01-02T02:04:05.000678Z application/octet-stream\n"; kinds != want {
 		t.Errorf("%s", kinds)
 	}
 }
@@ -471,7 +493,8 @@ func TestEvidenceDamage(t *testing.T) {
 				t.Errorf("damage to the records of %s at byte %d is not told", captures[i].Origin, at)
 			}
 			compare(t, want, got)
-			if body := captures[i].Body; body != nil && at > 0 && len(got) == len(captures) && strings.Contains(typeAt(t, records[i+1][at:]), "response") && captures[i].Origin.Host != "moved.example" {
+			if body := captures[i].Body; body != nil && at > 0 && len(got) == len(captures) &&
+				strings.Contains(typeAt(t, records[i+1][at:]), "response") && captures[i].Origin.Host != "moved.example" {
 				t.Errorf("the answer of %s is damaged, and its capture whole", captures[i].Origin)
 			}
 		}
@@ -549,7 +572,8 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	}))
 	defer server.Close()
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, FrontPage: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody}, Concurrency: 1, PerAddress: 1,
+		PerDomain: 1, Record: true, FrontPage: true,
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -558,7 +582,8 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	for _, host := range []string{"a.example", "tired.example"} {
 		lease, err := client.Enter(t.Context(), t.Context())
 		must(t, err)
-		e, got := &Evidence{MaxBody: maxBody, DropSecrets: true}, lease.Fetch(0, fetch.Origin{Scheme: "http", Host: host, Port: 80})
+		e, got := &Evidence{MaxBody: maxBody, DropSecrets: true}, lease.Fetch(0, fetch.Origin{Scheme: "http", Host: host,
+			Port: 80})
 		made, err := e.Capture(got, lease.Exchanges())
 		must(t, err)
 		lease.Leave()
@@ -568,7 +593,8 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	if compare(t, want, got); len(damages) > 0 || want[1].Front.Outcome != usage.PageSpared {
 		t.Errorf("%q; %+v", damages, want[1].Front)
 	}
-	if f := got[0].Front; f == nil || f.Outcome != usage.PageRead || len(f.Header) != 1 || string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
+	if f := got[0].Front; f == nil || f.Outcome != usage.PageRead || len(f.Header) != 1 ||
+		string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
 		t.Errorf("%+v, %q", f, got[0].Body)
 	}
 	pages := 0
@@ -576,7 +602,8 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 		r.check(t)
 		if r.fields["WARC-Target-URI"] == "http://a.example/" && r.fields["WARC-Type"] == "response" {
 			pages++
-			if !strings.HasSuffix(r.block, "\r\n\r\n") || !strings.Contains(r.block, "X-Robots-Tag: noai") || r.fields["WARC-Truncated"] != "unspecified" {
+			if !strings.HasSuffix(r.block, "\r\n\r\n") || !strings.Contains(r.block, "X-Robots-Tag: noai") ||
+				r.fields["WARC-Truncated"] != "unspecified" {
 				t.Errorf("%v\n%s", r.fields, r.block)
 			}
 		}
@@ -607,12 +634,14 @@ func TestEvidenceOfFurtherRequests(t *testing.T) {
 			fmt.Fprintf(keep, "%d bytes", n)
 			return err
 		}
-		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "moved", Origin: host.Origin, Target: "/moved", MaxBody: 3 * maxBody, Headers: []string{"content-type"}})
+		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "moved", Origin: host.Origin, Target: "/moved",
+			MaxBody: 3 * maxBody, Headers: []string{"content-type"}})
 		ask(&fetch.Question{Kind: fetch.KindSitemap, Origin: host.Origin, Target: "/list", MaxBody: 5 * maxBody, Read: read})
 		ask(&fetch.Question{Kind: fetch.KindControl, Origin: host.Origin, Target: "/shut"})
 	}}
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody, MaxRedirects: 5}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, Further: []fetch.Plan{plan},
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody, MaxRedirects: 5}, Concurrency: 1,
+		PerAddress: 1, PerDomain: 1, Record: true, Further: []fetch.Plan{plan},
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -620,7 +649,8 @@ func TestEvidenceOfFurtherRequests(t *testing.T) {
 	must(t, err)
 	defer lease.Leave()
 	want := lease.Fetch(0, fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
-	if f := want.Further; len(f) != 3 || len(f[0].Body) <= maxBody || len(f[1].Reading) == 0 || f[2].Outcome != usage.PageDisallowed {
+	if f := want.Further; len(f) != 3 || len(f[0].Body) <= maxBody || len(f[1].Reading) == 0 ||
+		f[2].Outcome != usage.PageDisallowed {
 		t.Fatalf("%+v", f)
 	}
 	e := &Evidence{MaxBody: maxBody}
@@ -632,7 +662,8 @@ func TestEvidenceOfFurtherRequests(t *testing.T) {
 	}
 	for i, r := range parse(t, file) {
 		r.check(t)
-		if isReading := r.block == string(want.Further[1].Reading); isReading != (r.fields["Content-Type"] == readingType) || isReading && r.fields["WARC-Target-URI"] != "" {
+		if isReading := r.block == string(want.Further[1].Reading); isReading != (r.fields["Content-Type"] == readingType) ||
+			isReading && r.fields["WARC-Target-URI"] != "" {
 			t.Errorf("record %d: %v", i, r.fields)
 		}
 	}
@@ -666,15 +697,22 @@ func TestEvidenceForged(t *testing.T) {
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"maybe","hops":[{"url":"http://a.example/","status":200}]}`},
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"read"}`},
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"unread","hops":[{"url":"http://a.example/","status":200}]}`},
-		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"status","hops":[{"url":"http://a.example/","status":404}],"header":[{"name":"x-robots-tag","value":"noai"}]}`},
-		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"read","hops":[{"url":"http://a.example/","status":200}],"header":[{"name":"server","value":"noai"}]}`},
+		{`"attempts":3`,
+			`"attempts":3,"front_page":{"outcome":"status","hops":[{"url":"http://a.example/","status":404}],"header":[{"name":"x-robots-tag","value":"noai"}]}`},
+		{`"attempts":3`,
+			`"attempts":3,"front_page":{"outcome":"read","hops":[{"url":"http://a.example/","status":200}],"header":[{"name":"server","value":"noai"}]}`},
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}]}`},
-		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}],"error_class":"policy"}`},
-		{`"attempts":3`, `"attempts":3,"further":[{"kind":"letter","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}]}]`},
+		{`"attempts":3`,
+			`"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}],"error_class":"policy"}`},
+		{`"attempts":3`,
+			`"attempts":3,"further":[{"kind":"letter","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}]}]`},
 		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"read"}]`},
-		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"failed","hops":[{"url":"http://a.example/"}]}]`},
-		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":1404}]}]`},
-		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}],"body_bytes":4}]`},
+		{`"attempts":3`,
+			`"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"failed","hops":[{"url":"http://a.example/"}]}]`},
+		{`"attempts":3`,
+			`"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":1404}]}]`},
+		{`"attempts":3`,
+			`"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}],"body_bytes":4}]`},
 		{`"Class":"network_failure"`, `"Class":"nothing"`},
 		{`"bytes":12`, `"bytes":13`},
 		{`"bytes":12`, `"bytes":-1`},

@@ -105,7 +105,8 @@ func TestOddAnswersReadAlikeLiveAndStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := serve(t, func(string) string { return text })
 			c, err := client.New(client.Config{
-				UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: limit}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, ConnectTo: at,
+				UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: limit}, Concurrency: 1, PerAddress: 1,
+				PerDomain: 1, Record: true, ConnectTo: at,
 			}, client.Backing{Waiting: 1})
 			must(t, err)
 			lease, err := c.Enter(t.Context(), t.Context())
@@ -116,7 +117,8 @@ func TestOddAnswersReadAlikeLiveAndStored(t *testing.T) {
 			if got.Error == "redirect_limit" { // nothing follows it
 				live = strings.Replace(live, "redirect_limit", "", 1)
 			}
-			if stored := told(&one(t, warcRecord(strings.Replace(warcFields("a.test"), "https", "http", 1), text)).Capture); stored != live {
+			if stored := told(&one(t, warcRecord(strings.Replace(warcFields("a.test"), "https", "http", 1),
+				text)).Capture); stored != live {
 				t.Errorf("live   %s\nstored %s", live, stored)
 			}
 			file, err := (&Evidence{MaxBody: limit}).Capture(got, lease.Exchanges())
@@ -128,7 +130,8 @@ func TestOddAnswersReadAlikeLiveAndStored(t *testing.T) {
 			if curl == "" {
 				return
 			}
-			args := []string{"-q", "-sS", "-m", "5", "--compressed", "-w", "\n%{http_code}", "http://" + at.String() + "/robots.txt"}
+			args := []string{"-q", "-sS", "-m", "5", "--compressed", "-w", "\n%{http_code}", "http://" + at.String() +
+				"/robots.txt"}
 			out, err := exec.Command(curl, args...).Output()
 			i := bytes.LastIndexByte(out, '\n')
 			switch status, body := string(out[i+1:]), string(out[:max(i, 0)]); {

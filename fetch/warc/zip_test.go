@@ -55,7 +55,8 @@ func TestZIP(t *testing.T) {
 		zipped{"archive/c.warc.zst", zip.Store, twoOf("c", zstandard)},
 		zipped{"indexes/index.cdx.gz", zip.Store, gzipped("x")},
 		zipped{"d.warc.gz", zip.Deflate, twoOf("d", gzipped)},
-		zipped{"e/e/e.arc", zip.Deflate, []byte(arcHead(1) + arcResponse("e0.test", "HTTP/1.0 200 OK\n\nx") + arcResponse("e1.test", "HTTP/1.0 200 OK\n\nx"))},
+		zipped{"e/e/e.arc", zip.Deflate, []byte(arcHead(1) + arcResponse("e0.test", "HTTP/1.0 200 OK\n\nx") +
+			arcResponse("e1.test", "HTTP/1.0 200 OK\n\nx"))},
 		zipped{"archive/f.warc.gz", zip.Store, append(twoOf("f", gzipped), "x"...)},
 		zipped{"archive/notawarc.gz", zip.Store, gzipped("x")},
 	)
@@ -75,14 +76,17 @@ func TestZIP(t *testing.T) {
 		}, func(int64, string) error { return nil })
 		must(t, err)
 		one.Close()
-		if isPacked := strings.ContainsAny(c.Origin.Host[:1], "de"); isPacked != (c.Length == 0) || !isPacked && found != c.Origin.Host {
+		if isPacked := strings.ContainsAny(c.Origin.Host[:1], "de"); isPacked != (c.Length == 0) || !isPacked &&
+			found != c.Origin.Host {
 			t.Errorf("at %d+%d lies %q, and not %s", c.Offset, c.Length, found, c.Origin.Host)
 		}
 	}
-	if got := strings.Join(hosts, " "); got != "a0.test a1.test b0.test b1.test c0.test c1.test d0.test d1.test e0.test e1.test f0.test f1.test" {
+	if got := strings.Join(hosts, " "); got != "a0.test a1.test b0.test b1.test c0.test c1.test d0.test d1.test e0.test "+
+		"e1.test f0.test f1.test" {
 		t.Errorf("captures of %s", got)
 	}
-	at := bytes.Index(file, gzipped(warcResponse("f1.test", "HTTP/1.1 200 OK\r\n\r\nf"))) + len(gzipped(warcResponse("f1.test", "HTTP/1.1 200 OK\r\n\r\nf")))
+	at := bytes.Index(file, gzipped(warcResponse("f1.test", "HTTP/1.1 200 OK\r\n\r\nf"))) +
+		len(gzipped(warcResponse("f1.test", "HTTP/1.1 200 OK\r\n\r\nf")))
 	if len(damages) != 1 || !strings.HasPrefix(damages[0], fmt.Sprintf("%d: ", at)) {
 		t.Errorf("damages %q, want one at %d", damages, at)
 	}
@@ -108,15 +112,20 @@ func TestZIPDamage(t *testing.T) {
 		captures int
 		want     string
 	}{
-		"no archive":      {zipFile(t, zipped{"a.txt", zip.Store, noise}), 0, "a ZIP file without a WARC file"},
-		"no files":        {zipFile(t), 0, "a ZIP file without a WARC file"},
-		"cut off":         {with("x.warc", zip.Store, twoOf("x", unpacked), func(b []byte) []byte { return b[:len(b)-10] }), 0, "the directory of the ZIP file cannot be read"},
-		"encrypted":       {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 8, 1)), 2, "is encrypted"},
-		"another method":  {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 10, 93)), 2, "the compression method 93, which is not read: unpack it"},
-		"not deflated":    {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 10, 8)), 2, "flate: corrupt input"},
-		"a bomb":          {with("x.warc", zip.Deflate, append(twoOf("x", unpacked), make([]byte, 3<<20)...), same), 4, "expands more than 100 times"},
-		"a wrong content": {with("x.warc", zip.Deflate, twoOf("x", unpacked), setAll(inDirectory, 16, 1)), 4, "zip: checksum error"},
-		"an empty file":   {with("x.warc", zip.Store, nil, same), 2, "the file holds no record"},
+		"no archive": {zipFile(t, zipped{"a.txt", zip.Store, noise}), 0, "a ZIP file without a WARC file"},
+		"no files":   {zipFile(t), 0, "a ZIP file without a WARC file"},
+		"cut off": {with("x.warc", zip.Store, twoOf("x", unpacked), func(b []byte) []byte { return b[:len(b)-10] }),
+			0, "the directory of the ZIP file cannot be read"},
+		"encrypted": {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 8, 1)), 2, "is encrypted"},
+		"another method": {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 10, 93)), 2,
+			"the compression method 93, which is not read: unpack it"},
+		"not deflated": {with("x.warc", zip.Store, twoOf("x", unpacked), setAll(inDirectory, 10, 8)), 2,
+			"flate: corrupt input"},
+		"a bomb": {with("x.warc", zip.Deflate, append(twoOf("x", unpacked), make([]byte, 3<<20)...), same), 4,
+			"expands more than 100 times"},
+		"a wrong content": {with("x.warc", zip.Deflate, twoOf("x", unpacked), setAll(inDirectory, 16, 1)), 4,
+			"zip: checksum error"},
+		"an empty file": {with("x.warc", zip.Store, nil, same), 2, "the file holds no record"},
 	} {
 		captures, damages, _ := readAll(t, bytes.NewReader(row.file))
 		if len(captures) != row.captures || !strings.Contains(strings.Join(damages, " "), row.want) {
@@ -141,18 +150,21 @@ func TestZIPDamage(t *testing.T) {
 		}
 		from += 4 + next
 	}
-	if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) > 40 || !strings.Contains(strings.Join(damages, " "), errZipOverlap.Error()) {
+	if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) > 40 ||
+		!strings.Contains(strings.Join(damages, " "), errZipOverlap.Error()) {
 		t.Errorf("files of the same bytes: %d captures, %d damages", len(captures), len(damages))
 	}
 	var long []zipped
 	for i := range 200 {
 		long = append(long, zipped{fmt.Sprintf("%s%d.warc", strings.Repeat("x", 60_000), i), zip.Store, nil})
 	}
-	if _, damages, _ := readAll(t, bytes.NewReader(zipFile(t, long...))); len(damages) != 1 || !strings.Contains(damages[0], errZipDirectory.Error()) {
+	if _, damages, _ := readAll(t, bytes.NewReader(zipFile(t, long...))); len(damages) != 1 ||
+		!strings.Contains(damages[0], errZipDirectory.Error()) {
 		t.Errorf("a directory of 12 MB: damages %.300q", damages)
 	}
 	// A pipe cannot be read from its end.
-	if _, damages, _ := readAll(t, io.MultiReader(bytes.NewReader(zipFile(t, good)))); len(damages) != 1 || !strings.Contains(damages[0], "give it as a file, or unpack it") {
+	if _, damages, _ := readAll(t, io.MultiReader(bytes.NewReader(zipFile(t, good)))); len(damages) != 1 ||
+		!strings.Contains(damages[0], "give it as a file, or unpack it") {
 		t.Errorf("a pipe: damages %q", damages)
 	}
 	// A file that cannot be read is the user's to mend, and an end of the run is none.
@@ -163,7 +175,8 @@ func TestZIPDamage(t *testing.T) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = Read(ctx, "", bytes.NewReader(zipFile(t, good)), Config{}, func(*Capture) error { cancel(); return nil }, func(int64, string) error { return nil })
+	_, err = Read(ctx, "", bytes.NewReader(zipFile(t, good)), Config{}, func(*Capture) error { cancel(); return nil },
+		func(int64, string) error { return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("an end: %v", err)
 	}

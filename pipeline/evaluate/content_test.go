@@ -12,7 +12,8 @@ import (
 // hundred thousand keys after it.
 func TestSignalsOfALineShareItsPath(t *testing.T) {
 	p, _ := robots.ProfileNamed("rfc9309")
-	body := []byte("User-agent: *\nContent-Usage: /" + string(bytes.Repeat([]byte{0xff}, 1000)) + " a=y, b=y, c=y\nContent-Usage: /x d=y\nContent-Usage: e=y\n")
+	body := []byte("User-agent: *\nContent-Usage: /" + string(bytes.Repeat([]byte{0xff}, 1000)) +
+		" a=y, b=y, c=y\nContent-Usage: /x d=y\nContent-Usage: e=y\n")
 	a := &Evaluator{indexes: []int32{0}}
 	var f robots.File
 	f.Parse(body, p)

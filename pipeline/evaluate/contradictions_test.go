@@ -37,18 +37,29 @@ func TestContradictions(t *testing.T) {
 		clause, file string
 		want         []int32 // lines in conflict
 	}{
-		{"a token that one group names second", "User-agent: a\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
-		{"in any case and with a version", "User-agent: a\nUser-agent: gptbot/1.0\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
-		{"a token beside *", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: a\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
-		{"* beside a token", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
-		{"no token in common", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: c\nUser-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", nil},
-		{"names without a token are none in common", "User-agent: é\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: é\nUser-agent: c\nContent-Signal: ai-train=no\nDisallow:\n", nil},
+		{"a token that one group names second", "User-agent: a\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\n" +
+			"Disallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"in any case and with a version", "User-agent: a\nUser-agent: gptbot/1.0\nContent-Signal: ai-train=yes\n" +
+			"Disallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"a token beside *", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: a\n" +
+			"Content-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"* beside a token", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: *\n" +
+			"Content-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"no token in common", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: c\n" +
+			"User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", nil},
+		{"names without a token are none in common", "User-agent: é\nUser-agent: b\nContent-Signal: ai-train=yes\n" +
+			"Disallow:\nUser-agent: é\nUser-agent: c\nContent-Signal: ai-train=no\nDisallow:\n", nil},
 		{"each neighbour in common, not the outer ones", "User-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n" +
-			"User-agent: a\nUser-agent: b\nContent-Signal: search=no\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=no\nDisallow:\n", nil},
-		{"a group that agrees with one that is contradicted elsewhere", "User-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n" +
-			"User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=no\nDisallow:\n", []int32{6, 9}},
-		{"another path", "User-agent: a\nUser-agent: b\nContent-Usage: /x train-ai=y\nContent-Usage: /y search=n\nDisallow:\nUser-agent: b\nContent-Usage: train-ai=n\nContent-Usage: /y search=y\nDisallow:\n", []int32{4, 8}},
-		{"one group", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nContent-Signal: search=yes, search=no\nDisallow:\n", []int32{4}},
+			"User-agent: a\nUser-agent: b\nContent-Signal: search=no\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=no\n" +
+			"Disallow:\n", nil},
+		{"a group that agrees with one that is contradicted elsewhere",
+			"User-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n" +
+				"User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: b\n" +
+				"Content-Signal: ai-train=no\nDisallow:\n", []int32{6, 9}},
+		{"another path", "User-agent: a\nUser-agent: b\nContent-Usage: /x train-ai=y\nContent-Usage: /y search=n\n" +
+			"Disallow:\nUser-agent: b\nContent-Usage: train-ai=n\nContent-Usage: /y search=y\nDisallow:\n", []int32{4, 8}},
+		{"one group", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nContent-Signal: search=yes, search=no\n" +
+			"Disallow:\n", []int32{4}},
 	} {
 		var got []int32
 		for _, r := range stated(row.file) {
@@ -85,7 +96,8 @@ func TestMarkByPairs(t *testing.T) {
 				file.Agents = append(file.Agents, robots.AgentLine{Group: int32(g), Wide: []byte(token)})
 			}
 			for range r.IntN(4) {
-				row := schema.Preference{Mechanism: mechanisms[r.IntN(2)], Use: &uses[r.IntN(2)], Preference: &preferences[r.IntN(2)], Path: &paths[r.IntN(2)]}
+				row := schema.Preference{Mechanism: mechanisms[r.IntN(2)], Use: &uses[r.IntN(2)],
+					Preference: &preferences[r.IntN(2)], Path: &paths[r.IntN(2)]}
 				switch r.IntN(10) {
 				case 0:
 					row.Use = nil
@@ -108,7 +120,8 @@ func TestMarkByPairs(t *testing.T) {
 				conflicts++
 			}
 			if x.Conflict != want {
-				t.Fatalf("tokens of groups %q, groups of rows %v: row %d is in conflict: %v, want %v", tokens, groupOf, i, x.Conflict, want)
+				t.Fatalf("tokens of groups %q, groups of rows %v: row %d is in conflict: %v, want %v", tokens, groupOf, i,
+					x.Conflict, want)
 			}
 		}
 	}
@@ -120,7 +133,8 @@ func TestMarkByPairs(t *testing.T) {
 // contrary reports whether two rows say the contrary of one subject.
 func contrary(x, y *schema.Preference) bool {
 	return x.Use != nil && y.Use != nil && x.Preference != nil && y.Preference != nil &&
-		x.Mechanism == y.Mechanism && *x.Use == *y.Use && *x.Preference != *y.Preference && schema.OrZero(x.Path) == schema.OrZero(y.Path)
+		x.Mechanism == y.Mechanism && *x.Use == *y.Use && *x.Preference != *y.Preference &&
+		schema.OrZero(x.Path) == schema.OrZero(y.Path)
 }
 
 // Without a file each group has its own token.
@@ -153,7 +167,8 @@ func BenchmarkMark(b *testing.B) {
 			for i := range n {
 				path[i] = fmt.Sprint("/", i)
 				token := []byte(path[i][1:])
-				file.Agents = append(file.Agents, robots.AgentLine{Group: 0, Wide: token}, robots.AgentLine{Group: int32(1 + i), Wide: token})
+				file.Agents = append(file.Agents, robots.AgentLine{Group: 0, Wide: token}, robots.AgentLine{Group: int32(1 + i),
+					Wide: token})
 				finder.add(&schema.Preference{Use: &use, Preference: &allow, Path: &path[i]}, 2*i, 0)
 				finder.add(&schema.Preference{Use: &use, Preference: &refuse, Path: &path[i]}, 2*i+1, int32(1+i))
 			}

@@ -15,7 +15,8 @@ import (
 // Agents for AI training that groups by name shut out together are counted in pairs, under
 // the first profile; a group for all, a part that is closed and other categories are not.
 func TestPairsAreCounted(t *testing.T) {
-	list := "- {name: B, category: ai-training}\n- {name: A, category: ai-training, falls_back_to: [B]}\n- {name: C, category: ai-training}\n- {name: S, category: search}\n"
+	list := "- {name: B, category: ai-training}\n- {name: A, category: ai-training, falls_back_to: [B]}\n" +
+		"- {name: C, category: ai-training}\n- {name: S, category: search}\n"
 	for i := range mostPaired {
 		list += fmt.Sprintf("- {name: N%d, category: ai-training}\n", i)
 	}
@@ -27,7 +28,8 @@ func TestPairsAreCounted(t *testing.T) {
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	last := fmt.Sprintf("N%d", mostPaired-1)
 	for _, row := range []struct{ clause, body, want string }{
-		{"by name, in the order of the alphabet", "User-agent: C\nUser-agent: B\nUser-agent: A\nDisallow: /\n", "A B, A C, B C"},
+		{"by name, in the order of the alphabet", "User-agent: C\nUser-agent: B\nUser-agent: A\nDisallow: /\n",
+			"A B, A C, B C"},
 		{"by the name of another crawler", "User-agent: B\nDisallow: /\n", "A B"},
 		{"another category", "User-agent: C\nUser-agent: S\nDisallow: /\n", ""},
 		{"a part", "User-agent: C\nDisallow: /\n\nUser-agent: B\nDisallow: /x\n", ""},

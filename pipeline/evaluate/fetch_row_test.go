@@ -30,7 +30,8 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 		{"a failure after a redirect", []answer.Hop{{URL: "a", Status: 301}, {URL: "b"}}, "", "", 2},
 		{"a stored redirect", []answer.Hop{{URL: "a", Status: 301}}, "b", "", 2},
 	} {
-		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: row.hops, Location: row.location}
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: row.hops,
+			Location: row.location}
 		got := e.fetchRow(&target.Target{Capture: c}, &answer.Facts{Hops: row.hops})
 		if url := got.FinalURL; len(got.Hops) != row.n || (url == nil) != (row.want == "") || url != nil && *url != row.want {
 			t.Errorf("%s: %d hops, final URL %v, want %q", row.name, len(got.Hops), url, row.want)
@@ -42,15 +43,19 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 func TestFactsOfARow(t *testing.T) {
 	at := time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return at.AddDate(0, 0, n) }
-	good, limited, down := answer.Kind{Class: answer.Success}, answer.Facts{Hops: []answer.Hop{{Status: 301}, {Status: 429}}}.Kind(), answer.Facts{Hops: []answer.Hop{{Status: 503}}}.Kind()
+	good, limited, down := answer.Kind{Class: answer.Success},
+		answer.Facts{Hops: []answer.Hop{{Status: 301}, {Status: 429}}}.Kind(),
+		answer.Facts{Hops: []answer.Hop{{Status: 503}}}.Kind()
 	memory := answer.Memory{}.After(good, day(0)).After(limited, day(1)).After(down, day(2))
 	asked := func(status int, change func(c *fetch.Capture)) *fetch.Capture {
-		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Start: day(3), Hops: []answer.Hop{{URL: "a", Status: status}}}
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Start: day(3),
+			Hops: []answer.Hop{{URL: "a", Status: status}}}
 		change(c)
 		return c
 	}
 	copied := &fetch.WholeCopy{Fetched: day(0), Body: []byte("User-agent: *\n"), Truncated: true}
-	seen := []schema.Seen{{Since: day(0), Kind: "success"}, {Since: day(1), Kind: "too_many_requests", Redirects: 1}, {Since: day(2), Kind: "server_error"}}
+	seen := []schema.Seen{{Since: day(0), Kind: "success"}, {Since: day(1), Kind: "too_many_requests", Redirects: 1},
+		{Since: day(2), Kind: "server_error"}}
 	yes, no := true, false
 	for _, row := range []struct {
 		name    string
@@ -67,10 +72,13 @@ func TestFactsOfARow(t *testing.T) {
 		}},
 		{"a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 200, Missing: 503} }),
 			schema.Fetch{ProbeFrontStatus: new(int32(200)), ProbeRandomStatus: new(int32(503))}},
-		{"half a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 500} }), schema.Fetch{ProbeFrontStatus: new(int32(500))}},
+		{"half a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 500} }),
+			schema.Fetch{ProbeFrontStatus: new(int32(500))}},
 		{"a body", asked(200, func(c *fetch.Capture) { c.Body = []byte("#") }), schema.Fetch{}},
-		{"a body that is cut", asked(200, func(c *fetch.Capture) { c.Body, c.Truncated = []byte("#"), true }), schema.Fetch{KeptTruncated: &yes}},
-		{"a body read in part", asked(200, func(c *fetch.Capture) { c.Body = []byte("#\n#\n") }), schema.Fetch{KeptTruncated: &no}},
+		{"a body that is cut", asked(200, func(c *fetch.Capture) { c.Body, c.Truncated = []byte("#"), true }),
+			schema.Fetch{KeptTruncated: &yes}},
+		{"a body read in part", asked(200, func(c *fetch.Capture) { c.Body = []byte("#\n#\n") }),
+			schema.Fetch{KeptTruncated: &no}},
 	} {
 		google := *profilesNamed("google")[0]
 		google.SizeLimit = 3

@@ -34,8 +34,10 @@ func TestKindsOfSitemaps(t *testing.T) {
 
 func TestCauseOfARule(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"/": summary.CauseAll, "*": summary.CauseAll, "/*": summary.CauseAll, "/private/": summary.CauseFolder, "/private/*": summary.CauseFolder,
-		"/private": summary.CausePath, "/*.pdf$": summary.CauseWildcard, "/a*b": summary.CauseWildcard, "/*?": summary.CauseQuery, "/search?q=": summary.CauseQuery,
+		"/": summary.CauseAll, "*": summary.CauseAll, "/*": summary.CauseAll, "/private/": summary.CauseFolder,
+		"/private/*": summary.CauseFolder,
+		"/private":   summary.CausePath, "/*.pdf$": summary.CauseWildcard, "/a*b": summary.CauseWildcard,
+		"/*?": summary.CauseQuery, "/search?q=": summary.CauseQuery,
 	} {
 		if got := causeOf(pattern); got != want {
 			t.Errorf("%s is %s, want %s", pattern, got, want)
@@ -57,7 +59,8 @@ func TestWhatAFileCloses(t *testing.T) {
 		{URL: host + "/gone", Outcome: summary.SitemapAbsent, Parent: parent, FetchTime: now},
 	}
 	for _, name := range []string{"6", *parent} { // nobody was asked, so that nobody knows whether it is there
-		f, _ := new(Evaluator).sitemapFile(&fetch.Further{Name: name, URL: "https://b.example/busy", Outcome: usage.PageSpared}, new(schema.Fetch))
+		f, _ := new(Evaluator).sitemapFile(&fetch.Further{Name: name, URL: "https://b.example/busy",
+			Outcome: usage.PageSpared}, new(schema.Fetch))
 		if f.Outcome != summary.SitemapSpared || f.Remark != nil {
 			t.Errorf("a sitemap of a busy origin is %s, %v", f.Outcome, f.Remark)
 		}
@@ -65,7 +68,8 @@ func TestWhatAFileCloses(t *testing.T) {
 	}
 	spared, gone := files[len(files)-1:], files[5] // for which the host was asked
 	gone.Kind = spared[0].Kind
-	if got, also := HostLists(spared, 0), HostLists(append(slices.Clone(spared), gone), 0); got != summary.ListsSpared || also != summary.ListsDead {
+	if got, also := HostLists(spared, 0), HostLists(append(slices.Clone(spared), gone), 0); got != summary.ListsSpared ||
+		also != summary.ListsDead {
 		t.Errorf("nobody was asked: %s; one was not there: %s", got, also)
 	}
 	var faults []string
@@ -82,7 +86,8 @@ func TestWhatAFileCloses(t *testing.T) {
 }
 
 func TestClosedBand(t *testing.T) {
-	for n, want := range map[int32]string{0: "none", 1: "under_1", 2: "to_half", 100: "to_half", 101: "over_half", 199: "over_half", 200: "all"} {
+	for n, want := range map[int32]string{0: "none", 1: "under_1", 2: "to_half", 100: "to_half", 101: "over_half",
+		199: "over_half", 200: "all"} {
 		if got := summary.ClosedBand(n, 200); got != want {
 			t.Errorf("%d of 200 is %s, want %s", n, got, want)
 		}
@@ -96,7 +101,8 @@ func TestClosedBand(t *testing.T) {
 // rows name the rule that closes most and the page of the lowest hash that it closes. The
 // counters are those of the rows.
 func TestCoverage(t *testing.T) {
-	const file = "User-agent: *\nDisallow: /a\nDisallow: /b/\nDisallow: /*?q\n\nUser-agent: Googlebot\nDisallow: /c\n\nUser-agent: GPTBot\nDisallow: /\n"
+	const file = "User-agent: *\nDisallow: /a\nDisallow: /b/\nDisallow: /*?q\n\nUser-agent: Googlebot\nDisallow: /c\n\n" +
+		"User-agent: GPTBot\nDisallow: /\n"
 	var pages []sitemap.Sampled
 	for _, path := range []string{"/", "/a1", "/a2", "/b/1", "/c", "/d?q", "/e"} {
 		pages = append(pages, sitemap.Sampled{URL: "https://a.example" + path, LastMod: "2024"})
@@ -107,35 +113,47 @@ func TestCoverage(t *testing.T) {
 	url := "https://a.example/sitemap.xml"
 	hop := func(status int) []answer.Hop { return []answer.Hop{{URL: url, Status: status}} }
 	c := &fetch.Capture{
-		Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: []answer.Hop{{URL: "https://a.example/robots.txt", Status: 200}}, Attempts: 1, Body: []byte(file),
+		Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: []answer.Hop{
+			{URL: "https://a.example/robots.txt", Status: 200}}, Attempts: 1, Body: []byte(file),
 		Further: []*fetch.Further{
-			{Kind: fetch.KindSitemap, Name: "7", URL: url, Outcome: usage.PageRead, Hops: hop(200), Reading: reading, Start: time.Unix(1, 0)},
-			{Kind: fetch.KindSitemap, Name: url, URL: url + "?2", Outcome: usage.PageStatus, Hops: hop(404), Start: time.Unix(2, 0)},
-			{Kind: fetch.KindSitemap, Name: "8", URL: url + "?3", Outcome: usage.PageRead, Hops: hop(200), Reading: []byte("{}"), Start: time.Unix(3, 0)},
+			{Kind: fetch.KindSitemap, Name: "7", URL: url, Outcome: usage.PageRead, Hops: hop(200), Reading: reading,
+				Start: time.Unix(1, 0)},
+			{Kind: fetch.KindSitemap, Name: url, URL: url + "?2", Outcome: usage.PageStatus, Hops: hop(404),
+				Start: time.Unix(2, 0)},
+			{Kind: fetch.KindSitemap, Name: "8", URL: url + "?3", Outcome: usage.PageRead, Hops: hop(200),
+				Reading: []byte("{}"), Start: time.Unix(3, 0)},
 			{Kind: fetch.KindSitemap, Name: "9", URL: url + "?4", Outcome: usage.PageDisallowed},
 		},
 	}
 	dir := t.TempDir()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "sitemap_files", "coverage", "urls", "summary"}, Profiles: []string{"google", "rfc9309"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "sitemap_files", "coverage", "urls",
+		"summary"}, Profiles: []string{"google", "rfc9309"}})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
-	agents := []schema.Agent{{Name: "Googlebot", Tokens: []string{"Googlebot"}}, {Name: "bingbot", Tokens: []string{"bingbot"}}, {Name: "Other", Tokens: []string{"Other"}}, {Name: "GPTBot", Tokens: []string{"GPTBot"}}}
-	counts, err := Prepare(Config{Agents: agents, Profiles: profilesNamed("google", "rfc9309"), SitemapSample: 100}).Evaluator().Segment(s, func(yield func(*target.Target, error) bool) {
+	agents := []schema.Agent{{Name: "Googlebot", Tokens: []string{"Googlebot"}},
+		{Name: "bingbot", Tokens: []string{"bingbot"}}, {Name: "Other", Tokens: []string{"Other"}},
+		{Name: "GPTBot", Tokens: []string{"GPTBot"}}}
+	counts, err := Prepare(Config{Agents: agents, Profiles: profilesNamed("google", "rfc9309"),
+		SitemapSample: 100}).Evaluator().Segment(s, func(yield func(*target.Target, error) bool) {
 		yield(&target.Target{Seq: 1, Capture: c}, nil)
 	})
 	must(t, err)
 	var counted []string
 	for _, n := range counts.List() {
-		if slices.Contains([]string{"sitemap_host", "sitemap_file", "sitemap_fault", "listed_closed", "coverage_closed"}, n.Metric) && n.Profile != "rfc9309" && n.Agent != "Other" {
+		if slices.Contains([]string{"sitemap_host", "sitemap_file", "sitemap_fault", "listed_closed", "coverage_closed"},
+			n.Metric) && n.Profile != "rfc9309" && n.Agent != "Other" {
 			counted = append(counted, strings.TrimSpace(fmt.Sprint(n.Metric, " ", n.Agent, " ", n.Key, " ", n.N)))
 		}
 	}
 	slices.Sort(counted)
 	if diff := cmp.Diff([]string{
-		"coverage_closed GPTBot disallow_all all 1", "coverage_closed Googlebot partial to_half 1", "coverage_closed bingbot partial over_half 1",
-		"listed_closed Googlebot any 1", "listed_closed Googlebot path 1", "listed_closed bingbot any 1", "listed_closed bingbot folder 1", "listed_closed bingbot path 1", "listed_closed bingbot query 1",
-		"sitemap_fault  closed 1", "sitemap_fault  dead 1", "sitemap_file  none absent 1", "sitemap_file  none damaged 1", "sitemap_file  none disallowed 1", "sitemap_file  urlset ok 1", "sitemap_host  lists 1",
+		"coverage_closed GPTBot disallow_all all 1", "coverage_closed Googlebot partial to_half 1",
+		"coverage_closed bingbot partial over_half 1",
+		"listed_closed Googlebot any 1", "listed_closed Googlebot path 1", "listed_closed bingbot any 1",
+		"listed_closed bingbot folder 1", "listed_closed bingbot path 1", "listed_closed bingbot query 1",
+		"sitemap_fault  closed 1", "sitemap_fault  dead 1", "sitemap_file  none absent 1", "sitemap_file  none damaged 1",
+		"sitemap_file  none disallowed 1", "sitemap_file  urlset ok 1", "sitemap_host  lists 1",
 	}, counted); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
@@ -152,11 +170,13 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%+v", urls)
 	}
 	want := map[string]string{
-		"Googlebot": "6 1 0 line 7 /c https://a.example/c", "bingbot": "3 4 0 line 2 /a " + first, "Other": "3 4 0 line 2 /a " + first, "GPTBot": "0 7 0 line 10 / " + urls[0].URL,
+		"Googlebot": "6 1 0 line 7 /c https://a.example/c", "bingbot": "3 4 0 line 2 /a " + first,
+		"Other": "3 4 0 line 2 /a " + first, "GPTBot": "0 7 0 line 10 / " + urls[0].URL,
 	}
 	rows := rowsIn[schema.Coverage](t, dir, "coverage")
 	for _, r := range rows {
-		got := fmt.Sprint(r.Allowed, " ", r.Disallowed, " ", r.Undefined, " line ", *r.RuleLine, " ", *r.RulePattern, " ", *r.Example)
+		got := fmt.Sprint(r.Allowed, " ", r.Disallowed, " ", r.Undefined, " line ", *r.RuleLine, " ", *r.RulePattern, " ",
+			*r.Example)
 		if r.Listed != 8 || r.Sampled != 7 || got != want[r.Agent] {
 			t.Errorf("%s under %s: %+v\n%s, want %s", r.Agent, r.Profile, r, got, want[r.Agent])
 		}

@@ -15,7 +15,8 @@ import (
 // separately: on the paths for all hosts, the origin's samples and its own URLs,
 // whether or not the content is cached.
 func TestVerdictsAreJudgedOnce(t *testing.T) {
-	body := []byte("user-agent: *\ndisallow: /p\nuser-agent: b\nuser-agent: C\nallow: /p\ndisalow: /l\nuser-agent: d\ncrawl-delay: 1\nuser-agent: e\ndisallow: /o\n")
+	body := []byte("user-agent: *\ndisallow: /p\nuser-agent: b\nuser-agent: C\nallow: /p\ndisalow: /l\nuser-agent: d\n" +
+		"crawl-delay: 1\nuser-agent: e\ndisallow: /o\n")
 	var profiles []*robots.Profile
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
@@ -67,8 +68,10 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 						continue
 					}
 					rule := f.Rules[v.Rule]
-					if kind, pattern, line := r.cells(v.Rule); *kind != rule.Kind.String() || *pattern != string(rule.Pattern) || *line != rule.Line {
-						t.Errorf("%s, agent %s: rule %d is %s %s on line %d", profiles[k].Name, agent.Name, v.Rule, *kind, *pattern, *line)
+					if kind, pattern, line := r.cells(v.Rule); *kind != rule.Kind.String() || *pattern != string(rule.Pattern) ||
+						*line != rule.Line {
+						t.Errorf("%s, agent %s: rule %d is %s %s on line %d", profiles[k].Name, agent.Name, v.Rule, *kind, *pattern,
+							*line)
 					}
 				}
 				if got := r.found(i).class; got != int(alone.Policy(0).Class()) {

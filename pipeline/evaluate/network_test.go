@@ -10,20 +10,23 @@ import (
 )
 
 func TestPartsOfTheNetwork(t *testing.T) {
-	for tld, want := range map[string]string{"com": "com", "uk": "uk", "ck": "ck", "xn--p1ai": "xn--p1ai", "test": "test", "made-up": "other"} {
+	for tld, want := range map[string]string{"com": "com", "uk": "uk", "ck": "ck", "xn--p1ai": "xn--p1ai", "test": "test",
+		"made-up": "other"} {
 		if got := tldKey(&tld); got != want {
 			t.Errorf("%s is counted as %s, want %s", tld, got, want)
 		}
 	}
 	for address, want := range map[string]string{
-		"93.184.216.34": "93.0.0.0/8", "::ffff:10.1.2.3": "10.0.0.0/8", "2a00:1450::1": "2a00::/12", "fe80::1%eth0": "fe80::/12", "?": "other",
+		"93.184.216.34": "93.0.0.0/8", "::ffff:10.1.2.3": "10.0.0.0/8", "2a00:1450::1": "2a00::/12",
+		"fe80::1%eth0": "fe80::/12", "?": "other",
 	} {
 		if got := blockKey(&address); got != want {
 			t.Errorf("%s is in %s, want %s", address, got, want)
 		}
 	}
 	for header, want := range map[string]string{
-		"nginx": "nginx", "nginx/1.2": "nginx", "Apache (Debian)": "apache", "Jetty(9.4.53)": "jetty", "Microsoft-IIS/6.0": "microsoft-iis", "": "other", "\x1b[31m": "other",
+		"nginx": "nginx", "nginx/1.2": "nginx", "Apache (Debian)": "apache", "Jetty(9.4.53)": "jetty",
+		"Microsoft-IIS/6.0": "microsoft-iis", "": "other", "\x1b[31m": "other",
 	} {
 		if got := serverKey(&header); got != want {
 			t.Errorf("%q is %s, want %s", header, got, want)
@@ -34,7 +37,8 @@ func TestPartsOfTheNetwork(t *testing.T) {
 // countsOf returns the counters that count adds, by metric and key.
 func countsOf(t *testing.T, count func(e *Evaluator)) map[string]int64 {
 	t.Helper()
-	agents, _, err := registry.ParseAgents("agents", []byte("- {name: A, category: search}\n- {name: B, category: search}\n"))
+	agents, _, err := registry.ParseAgents("agents",
+		[]byte("- {name: A, category: search}\n- {name: B, category: search}\n"))
 	must(t, err)
 	e := Prepare(Config{Agents: agents, Profiles: profilesNamed("google")}).Evaluator()
 	e.examples.Reset()
@@ -54,7 +58,8 @@ func TestFailuresOfHosts(t *testing.T) {
 		answer.ErrorRedirectLoop: 0, answer.ErrorAddressBlocked: 0, answer.ErrorNoRoute: 0, answer.ErrorCanceled: 0,
 	} {
 		got := countsOf(t, func(e *Evaluator) {
-			e.countNetwork(&schema.Fetch{Source: "network", TLD: new("com"), ErrorClass: schema.NonZero(string(class))}, summary.Unranked)
+			e.countNetwork(&schema.Fetch{Source: "network", TLD: new("com"), ErrorClass: schema.NonZero(string(class))},
+				summary.Unranked)
 		})
 		if got["tld com"] != 1 || got["tld_failed com"] != want {
 			t.Errorf("%q: %v, want %d failed", class, got, want)
@@ -66,9 +71,11 @@ func TestFailuresOfHosts(t *testing.T) {
 func TestTimesAreOfThisRun(t *testing.T) {
 	for source, want := range map[string]int64{"network": 1, "cache": 0} {
 		got := countsOf(t, func(e *Evaluator) {
-			e.countNetwork(&schema.Fetch{Source: source, TLD: new("com"), TotalMicros: new(int64(summary.SlowMicros))}, summary.Unranked)
+			e.countNetwork(&schema.Fetch{Source: source, TLD: new("com"), TotalMicros: new(int64(summary.SlowMicros))},
+				summary.Unranked)
 		})
-		if timed := got["total_us "+summary.BinOf(summary.SlowMicros).String()]; timed != want || got["tld_slow com"] != want {
+		if timed := got["total_us "+summary.BinOf(summary.SlowMicros).String()]; timed != want ||
+			got["tld_slow com"] != want {
 			t.Errorf("an answer of %s: %v, want %d with a time", source, got, want)
 		}
 	}

@@ -40,7 +40,8 @@ var ownAnswers = []struct {
 	status int
 	body   string
 }{
-	{200, "User-agent: A\nUser-agent: B\n\nDisallow: /a\n\nUser-agent: C\nUser-agent: D\nDisallow: /*b$\n\nUser-agent: *\nDisallow: /\n"},
+	{200, "User-agent: A\nUser-agent: B\n\nDisallow: /a\n\nUser-agent: C\nUser-agent: D\nDisallow: /*b$\n\n" +
+		"User-agent: *\nDisallow: /\n"},
 	{200, "User-agent: *\nDisallow: /a\nAllow: /ab\nCrawl-delay: 1000\n"},
 	{200, "User-agent: A\nUser-agent: B\nUser-agent: C\nUser-agent: D\nUser-agent: E\nDisallow: /x\nAllow: /\n"},
 	{200, ""}, {401, ""}, {404, ""}, {503, ""},
@@ -111,7 +112,8 @@ func indexOf(names []string, name string) int {
 // Own is compared with other profiles agent by agent, and gives the same as first and as
 // second profile.
 func TestOwnVersusFirst(t *testing.T) {
-	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: new("urllib-2025")}}
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"},
+		ReadsAs: new("urllib-2025")}}
 	config := Config{Agents: agents, Profiles: profilesNamed("own", "google"), Readers: readers("google", "urllib-2025")}
 	first := Prepare(config).Evaluator()
 	config.Profiles = profilesNamed("google", "own")

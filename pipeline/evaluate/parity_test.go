@@ -33,22 +33,26 @@ func TestParity(t *testing.T) {
 		{
 			"User-agent: Spider/1\nDisallow: /\n\nUser-agent: Crawler\nCrawl-delay: 1\nUser-agent: other\nDisallow: /\n",
 			"1 0 Spider wget text_behind_name 1 User-agent: Spider/1; 5 1 Crawler heritrix other_field 1 Crawl-delay: 1",
-			"line_class not_portable 2, line_class_hosts not_portable, parity Crawler let_in, parity Spider let_in, parity_cause Crawler other_field, parity_cause Spider text_behind_name, " +
-				"parity_cause_hosts other_field, parity_cause_hosts text_behind_name, parity_hosts let_in",
+			"line_class not_portable 2, line_class_hosts not_portable, parity Crawler let_in, parity Spider let_in, " +
+				"parity_cause Crawler other_field, parity_cause Spider text_behind_name, parity_cause_hosts other_field, " +
+				"parity_cause_hosts text_behind_name, parity_hosts let_in",
 		},
 		{
 			"Disallow: /x\nUser-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n",
 			"2 0 Spider wget text_behind_name 2 User-agent: Spider/1; 3 0 Spider wget wildcards 2 Disallow: /*a",
-			"line_class not_portable 2, line_class_hosts not_portable, parity Spider different, parity_cause Spider several, parity_cause_hosts several, parity_hosts different",
+			"line_class not_portable 2, line_class_hosts not_portable, parity Spider different, parity_cause Spider several, " +
+				"parity_cause_hosts several, parity_hosts different",
 		},
 		{
 			"User-agent: Crawl\nDisallow: /\n\nUser-agent: Spider\nDisallow: /b\n",
 			"1 0 Crawler heritrix part_of_name 1 User-agent: Crawl",
-			"line_class not_portable, line_class_hosts not_portable, parity Crawler kept_out, parity Spider escapes_only, parity_cause Crawler part_of_name, parity_cause_hosts part_of_name, parity_hosts kept_out",
+			"line_class not_portable, line_class_hosts not_portable, parity Crawler kept_out, parity Spider escapes_only, " +
+				"parity_cause Crawler part_of_name, parity_cause_hosts part_of_name, parity_hosts kept_out",
 		},
 	} {
 		for _, profiles := range [][]string{{"google"}, {"rfc9309"}, {"own"}} {
-			config := Config{Agents: agents, Profiles: profilesNamed(profiles...), Readers: readers("google", "wget", "heritrix")}
+			config := Config{Agents: agents, Profiles: profilesNamed(profiles...), Readers: readers("google", "wget",
+				"heritrix")}
 			e := Prepare(config).Evaluator()
 			for again := range 3 {
 				e.counts.Reset()
@@ -65,7 +69,8 @@ func TestParity(t *testing.T) {
 				e.examples.Reset()
 				e.examples.Begin("a.example", nil)
 				for _, l := range e.parityRows(&row, f, nil) {
-					rows = append(rows, fmt.Sprintf("%d %d %s %s %s %d %s", l.Line, groupAt(f, int(l.Line)), *l.Agent, *l.Parser, *l.Cause, *l.Causes, l.Value))
+					rows = append(rows, fmt.Sprintf("%d %d %s %s %s %d %s", l.Line, groupAt(f, int(l.Line)), *l.Agent, *l.Parser,
+						*l.Cause, *l.Causes, l.Value))
 				}
 				e.countParity("unranked")
 				for _, n := range e.counts.List() {
@@ -75,7 +80,8 @@ func TestParity(t *testing.T) {
 					}
 					counts = append(counts, text)
 				}
-				if diff := cmp.Diff([]string{c.rows, c.counts}, []string{strings.Join(rows, "; "), strings.Join(counts, ", ")}); diff != "" {
+				if diff := cmp.Diff([]string{c.rows, c.counts}, []string{strings.Join(rows, "; "),
+					strings.Join(counts, ", ")}); diff != "" {
 					t.Fatalf("%q under %v, time %d (-want +got):\n%s", c.body, profiles, again, diff)
 				}
 			}
@@ -116,7 +122,8 @@ func TestFilesAreExplainedOnce(t *testing.T) {
 		t.Errorf("%d files are remembered, want that which differs", len(shared.explained.files))
 	}
 	for i := range explainedFiles {
-		shared.explained.keep(explainedFile{digest: [32]byte{1: byte(i), 2: byte(i >> 8)}}, shared.explained.files[explainedFile{sha256.Sum256([]byte(differs)), false}])
+		shared.explained.keep(explainedFile{digest: [32]byte{1: byte(i), 2: byte(i >> 8)}},
+			shared.explained.files[explainedFile{sha256.Sum256([]byte(differs)), false}])
 	}
 	if n := len(shared.explained.files); n > explainedFiles {
 		t.Errorf("%d files are remembered", n)

@@ -26,16 +26,17 @@ func TestPreferenceRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Bot, policy_tokens: [X-Extended]}\n- {name: X-Extended, kind: token, uses: [ai-train, ai-input]}"))
+	agents, _, err := registry.ParseAgents("agents.yaml",
+		[]byte("- {name: Bot, policy_tokens: [X-Extended]}\n- {name: X-Extended, kind: token, uses: [ai-train, ai-input]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	google, _ := robots.ProfileNamed("google")
 	e := Prepare(Config{Agents: agents, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator()
 	body := "License: https://l.example/all\nContent-Signal: search=no\n" +
-		"User-agent: Bot/1.0\nUser-agent: *\nDisallow: /x\nContent-Signal: AI-Train=No, use=Reference, other=yes\nContent-Usage: /a train-ai=y, tdm=n\nContent-Usage: Train-AI=n\n" +
-		"User-agent: *\nContent-Signal: ai-train=yes\nDisallow:\n" +
-		"User-agent: x-extended\nDisallow: /p\nAllow: /p/q\nLicense: https://l.example/x\nDisallow:\nLicense: /l\n"
+		"User-agent: Bot/1.0\nUser-agent: *\nDisallow: /x\nContent-Signal: AI-Train=No, use=Reference, other=yes\n" +
+		"Content-Usage: /a train-ai=y, tdm=n\nContent-Usage: Train-AI=n\nUser-agent: *\nContent-Signal: ai-train=yes\n" +
+		"Disallow:\nUser-agent: x-extended\nDisallow: /p\nAllow: /p/q\nLicense: https://l.example/x\nDisallow:\nLicense: /l\n"
 	e.read(0, []byte(body), questions{judging: true})
 	f := &e.readings[0].file
 	e.indexes = make([]int32, len(f.Groups))
@@ -45,7 +46,8 @@ func TestPreferenceRows(t *testing.T) {
 		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
 			t.Errorf("%+v", r)
 		}
-		got = append(got, fmt.Sprint(*r.Line, " ", deref(r.GroupAgent), " ", r.Scope, " ", r.Mechanism, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ",
+		got = append(got, fmt.Sprint(*r.Line, " ", deref(r.GroupAgent), " ", r.Scope, " ", r.Mechanism, " ", r.Label, " ",
+			deref(r.Use), " ", deref(r.Preference), " ",
 			deref(r.Path), " ", deref(r.Level), " ", r.Value, " ", r.Conflict, " ", deref(r.Remark)))
 	}
 	want := []string{
@@ -89,7 +91,8 @@ func TestPreferenceRows(t *testing.T) {
 // Under own, a policy token binds an agent by the parser of that agent, though the token
 // itself is judged by another.
 func TestTokensUnderOwn(t *testing.T) {
-	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: A, reads_as: protego, policy_tokens: [X]}\n- {name: B, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train]}"))
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: A, reads_as: protego, policy_tokens: [X]}\n"+
+		"- {name: B, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,18 +116,22 @@ func TestTokensUnderOwn(t *testing.T) {
 // A token of purpose refuses its use to every agent with that use by its own group alone,
 // whatever case the file gives it; one that the registry lacks is kept, and states nothing.
 func TestTokensOfPurpose(t *testing.T) {
-	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
-		"- {name: __usage_ai-training, category: ai-training, kind: token, uses: [ai-train], binds: {uses: [ai-train]}}\n"))
+	agents, _, err := registry.ParseAgents("agents.yaml",
+		[]byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
+			"- {name: __usage_ai-training, category: ai-training, kind: token, uses: [ai-train], binds: {uses: [ai-train]}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	google, _ := robots.ProfileNamed("google")
 	c := Config{Agents: agents, Profiles: []*robots.Profile{google}}
 	for _, row := range []struct{ body, trainer, rows, counts string }{
-		{"User-agent: __USAGE_AI-Training\nDisallow: /\n", "disallow", "2 __usage_ai-training ai-train disallow / -", "preference token ai-train disallow; refusal any; refusal token"},
-		{"User-agent: __usage_ai-training\nDisallow: /a\n", "partial", "2 __usage_ai-training ai-train disallow /a -", "preference token ai-train disallow"},
+		{"User-agent: __USAGE_AI-Training\nDisallow: /\n", "disallow", "2 __usage_ai-training ai-train disallow / -",
+			"preference token ai-train disallow; refusal any; refusal token"},
+		{"User-agent: __usage_ai-training\nDisallow: /a\n", "partial", "2 __usage_ai-training ai-train disallow /a -",
+			"preference token ai-train disallow"},
 		{"User-agent: *\nDisallow: /\n", "-", "", "refusal any; refusal crawler"},
-		{"User-agent: __usage_tdm\nUser-agent: __Usage_x2.y\nDisallow: /\nDisallow: /b\n", "-", "1 __usage_tdm - - - unknown_token\n2 __usage_x2.y - - - unknown_token", "preference_remark unknown_token"},
+		{"User-agent: __usage_tdm\nUser-agent: __Usage_x2.y\nDisallow: /\nDisallow: /b\n", "-",
+			"1 __usage_tdm - - - unknown_token\n2 __usage_x2.y - - - unknown_token", "preference_remark unknown_token"},
 		{"User-agent: __usage_\nUser-agent: usage_x\nDisallow: /\n", "-", "", ""},
 	} {
 		e := Prepare(c).Evaluator()
@@ -133,7 +140,8 @@ func TestTokensOfPurpose(t *testing.T) {
 		e.preferenceRows(&schema.Fetch{}, f)
 		var rows, counts []string
 		for _, r := range e.preferences {
-			rows = append(rows, fmt.Sprint(*r.Line, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ", deref(r.Path), " ", deref(r.Remark)))
+			rows = append(rows, fmt.Sprint(*r.Line, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ",
+				deref(r.Path), " ", deref(r.Remark)))
 		}
 		e.readings[0].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 		var policy schema.Policy
@@ -144,7 +152,8 @@ func TestTokensOfPurpose(t *testing.T) {
 			}
 		}
 		slices.Sort(counts)
-		if got := deref(policy.AITrain); got != row.trainer || strings.Join(rows, "\n") != row.rows || strings.Join(counts, "; ") != row.counts {
+		if got := deref(policy.AITrain); got != row.trainer || strings.Join(rows, "\n") != row.rows ||
+			strings.Join(counts, "; ") != row.counts {
 			t.Errorf("%q: %s\n%s\n%s", row.body, got, strings.Join(rows, "\n"), strings.Join(counts, "; "))
 		}
 	}

@@ -49,7 +49,8 @@ func FuzzSamples(f *testing.F) {
 		}
 		s := Prepare(Config{Samples: samples, Profiles: profiles})
 		unused, err := s.Unused(nil)
-		if listed := len(s.samples.list); err != nil || len(s.samples.paths) != paths || listed+paths != len(samples) || len(unused) != listed {
+		if listed := len(s.samples.list); err != nil || len(s.samples.paths) != paths || listed+paths != len(samples) ||
+			len(unused) != listed {
 			t.Fatalf("of %d samples %d are paths and %d are URLs", len(samples), len(s.samples.paths), listed)
 		}
 	})

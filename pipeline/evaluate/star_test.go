@@ -30,16 +30,24 @@ func starReadings(t *testing.T, body string, agents []schema.Agent, names ...str
 }
 
 func TestVersusStar(t *testing.T) {
-	agents := []schema.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}, FallsBackTo: []string{"a"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "D", Tokens: []string{"d"}, IgnoresStar: true}}
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}, FallsBackTo: []string{
+		"a"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "D", Tokens: []string{"d"}, IgnoresStar: true}}
 	for _, c := range []struct{ name, body, google, classic string }{
-		{"copies", "user-agent: *\ndisallow: /p\ndisallow: /q\nuser-agent: a\ndisallow: /p\ndisallow: /q\n", "equal - - -", "equal - - -"},
-		{"the same in other words", "user-agent: *\ndisallow: /p\nallow: /p/a\nuser-agent: a\nallow: /p/a*\ndisallow: /p*\ndisallow: /p/q\nallow: /r\n", "equal - - -", "mixed - - -"},
+		{"copies", "user-agent: *\ndisallow: /p\ndisallow: /q\nuser-agent: a\ndisallow: /p\ndisallow: /q\n", "equal - - -",
+			"equal - - -"},
+		{"the same in other words", "user-agent: *\ndisallow: /p\nallow: /p/a\nuser-agent: a\nallow: /p/a*\ndisallow: /p*\n" +
+			"disallow: /p/q\nallow: /r\n", "equal - - -", "mixed - - -"},
 		{"in the group for all", "user-agent: *\nuser-agent: a\ndisallow: /p\n", "equal - - -", "stricter - - -"},
-		{"stricter and looser", "user-agent: *\ndisallow: /p\nuser-agent: a\ndisallow: /\nuser-agent: c\ndisallow: /p/q\nuser-agent: b\n", "stricter looser looser -", "stricter - looser -"},
-		{"mixed, and a copy of that", "user-agent: *\ndisallow: /p\nuser-agent: a\ndisallow: /q\nuser-agent: c\ndisallow: /q\n", "mixed - mixed -", "mixed - mixed -"},
-		{"no group for all allows all", "user-agent: a\ndisallow: /p\nuser-agent: c\ndisallow:\nuser-agent: d\nallow: /\n", "stricter - equal equal", "stricter - equal -"},
-		{"whom * does not bind is compared all the same", "user-agent: *\ndisallow: /\nuser-agent: d\ndisallow: /p\n", "- - - looser", "- - - looser"},
-		{"own rules that close what no sample names", "user-agent: *\ndisallow: /*?\nuser-agent: a\ndisallow: /*?\ndisallow: /deep/*/x$\n", "stricter - - -", "stricter - - -"},
+		{"stricter and looser", "user-agent: *\ndisallow: /p\nuser-agent: a\ndisallow: /\nuser-agent: c\ndisallow: /p/q\n" +
+			"user-agent: b\n", "stricter looser looser -", "stricter - looser -"},
+		{"mixed, and a copy of that", "user-agent: *\ndisallow: /p\nuser-agent: a\ndisallow: /q\nuser-agent: c\n" +
+			"disallow: /q\n", "mixed - mixed -", "mixed - mixed -"},
+		{"no group for all allows all", "user-agent: a\ndisallow: /p\nuser-agent: c\ndisallow:\nuser-agent: d\nallow: /\n",
+			"stricter - equal equal", "stricter - equal -"},
+		{"whom * does not bind is compared all the same", "user-agent: *\ndisallow: /\nuser-agent: d\ndisallow: /p\n",
+			"- - - looser", "- - - looser"},
+		{"own rules that close what no sample names", "user-agent: *\ndisallow: /*?\nuser-agent: a\ndisallow: /*?\n" +
+			"disallow: /deep/*/x$\n", "stricter - - -", "stricter - - -"},
 	} {
 		a := starReadings(t, c.body, agents, "google", "classic-1996")
 		for k, want := range []string{c.google, c.classic} {
@@ -63,7 +71,8 @@ func TestVersusStar(t *testing.T) {
 func TestVersusStarIsBounded(t *testing.T) {
 	var star, body strings.Builder
 	for i := range 18 {
-		fmt.Fprintf(&star, "%s: /*%c%s%c\n", []string{"allow", "disallow"}[i%2], 'a'+i, strings.Repeat("*", i+1), "stuvwxyz0123456789"[i])
+		fmt.Fprintf(&star, "%s: /*%c%s%c\n", []string{"allow", "disallow"}[i%2], 'a'+i, strings.Repeat("*", i+1),
+			"stuvwxyz0123456789"[i])
 	}
 	fmt.Fprintf(&body, "user-agent: *\n%s", star.String())
 	var agents []schema.Agent

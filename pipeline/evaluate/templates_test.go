@@ -13,8 +13,10 @@ func TestTemplateOfMergedGroups(t *testing.T) {
 	templates := template.New([]template.Template{{ID: "x", Kind: "cdn", Begin: "# begin", End: "# end"}})
 	const managed = "# begin\nUser-agent: *\nDisallow: /a\n# end\n"
 	for _, profile := range []string{"google", "rfc9309", "protego"} {
-		for body, want := range map[string]string{managed: "x", managed + "User-agent: *\nDisallow: /b\n": "", "User-agent: *\nDisallow: /b\n" + managed: ""} {
-			e := Prepare(Config{Agents: []schema.Agent{{Name: "Spider", Tokens: []string{"Spider"}}}, Templates: templates, Profiles: profilesNamed(profile)}).Evaluator()
+		for body, want := range map[string]string{managed: "x", managed + "User-agent: *\nDisallow: /b\n": "",
+			"User-agent: *\nDisallow: /b\n" + managed: ""} {
+			e := Prepare(Config{Agents: []schema.Agent{{Name: "Spider", Tokens: []string{"Spider"}}}, Templates: templates,
+				Profiles: profilesNamed(profile)}).Evaluator()
 			e.ask(200, body)
 			e.read(0, []byte(body), questions{judging: true})
 			got := ""

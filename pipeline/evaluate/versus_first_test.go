@@ -13,8 +13,10 @@ import (
 // Profiles are compared with the first on every path, with the lines of each side,
 // whether or not the content is cached.
 func TestVersusFirst(t *testing.T) {
-	agents := []schema.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}, {Name: "Copy", Tokens: []string{"copy"}}}
-	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\nuser-agent: copy\nallow: /page\ndisallow: /*.htm\n"
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}},
+		{Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}, {Name: "Copy", Tokens: []string{"copy"}}}
+	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\n" +
+		"user-agent: copy\nallow: /page\ndisallow: /*.htm\n"
 	var profiles []*robots.Profile
 	for _, name := range []string{"google", "google-2019", "rfc9309"} {
 		p, _ := robots.ProfileNamed(name)
@@ -39,7 +41,8 @@ func TestVersusFirst(t *testing.T) {
 		}
 		// rfc9309 always allows /robots.txt itself, and decodes %2E in a path, where nobody needs an escape.
 		want := strings.Join([]string{
-			"equal", "B, /page.htm; google: disallow (line 5); google-2019: undefined", "equal", "equal", "Copy, /page.htm; google: disallow (line 10); google-2019: undefined",
+			"equal", "B, /page.htm; google: disallow (line 5); google-2019: undefined", "equal", "equal",
+			"Copy, /page.htm; google: disallow (line 10); google-2019: undefined",
 			"equal", "escapes_only", "equal", "equal", "escapes_only",
 		}, "; ")
 		if text := strings.Join(got, "; "); text != want {

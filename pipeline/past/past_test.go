@@ -48,13 +48,15 @@ func TestReadingARun(t *testing.T) {
 	dir := t.TempDir()
 	plan := journal.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
 	agents := []schema.Agent{
-		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: new("A/1"), IgnoresStar: true},
+		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: new("A/1"),
+			IgnoresStar: true},
 		{Name: "D", Category: "other", Tokens: []string{"D"}},
 	}
 	source := func(key string, n int64) schema.Count {
 		return schema.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
 	}
-	policy := schema.Count{Metric: "policy", Stratum: "unranked", Agent: new("A"), Category: new("search"), Key: new("partial"), Count: 1}
+	policy := schema.Count{Metric: "policy", Stratum: "unranked", Agent: new("A"), Category: new("search"),
+		Key: new("partial"), Count: 1}
 	r := write(t, dir, plan, agents, source("cache", 2), source("network", 2), source("warc", 3), policy)
 	if r.Source != "network" {
 		t.Errorf("most answers come from %q", r.Source)
@@ -75,9 +77,10 @@ func TestReadingARun(t *testing.T) {
 }
 
 // wordsOfAllRecords are the fields of words that every run has recorded.
-var wordsOfAllRecords = strings.Fields("reading typos near_typos key_prefixes missing_colon group_end unknown_ends agent_match several_groups " +
-	"escapes reserved_in_path precedence ties bare_prefix html_redirect redirect_unsupported too_many_requests other_status server_error " +
-	"server_error_copy network_failure network_failure_copy unreachable unreachable_copy")
+var wordsOfAllRecords = strings.Fields("reading typos near_typos key_prefixes missing_colon group_end unknown_ends " +
+	"agent_match several_groups escapes reserved_in_path precedence ties bare_prefix html_redirect redirect_unsupported " +
+	"too_many_requests other_status server_error server_error_copy network_failure network_failure_copy unreachable " +
+	"unreachable_copy")
 
 // A field that came later is not in the records of older programs: its zero value is valid.
 func TestFieldsThatCameLaterMayBeMissing(t *testing.T) {
@@ -119,7 +122,8 @@ func flat(fields map[string]any) map[string]any {
 func TestProfileAsRecorded(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	manifest := func(fields map[string]any) *journal.Manifest {
-		return &journal.Manifest{Plan: journal.Plan{Run: "r", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": fields}}}
+		return &journal.Manifest{Plan: journal.Plan{Run: "r", Profiles: []string{"google"},
+			ProfileFields: map[string]map[string]any{"google": fields}}}
 	}
 	recorded := func(change func(map[string]any)) *journal.Manifest {
 		fields := flat(recordOf(t, google))
@@ -139,7 +143,8 @@ func TestProfileAsRecorded(t *testing.T) {
 		}
 		as := func(m *journal.Manifest) *Run { return &Run{Registry: &Registry{}, Manifest: m} }
 		d := Compare(as(manifest(recordOf(t, google))), as(m))
-		if got := strings.Join(d.Profile("google"), "; "); got != "profile google: size_limit was 512000 and is 77; profile google: wildcards was true and is false" || d.ReadsAlike("google") {
+		if got := strings.Join(d.Profile("google"), "; "); got != "profile google: size_limit was 512000 and is 77; "+
+			"profile google: wildcards was true and is false" || d.ReadsAlike("google") {
 			t.Errorf("%s: differs from google by %q", form, got)
 		}
 		changed := maps.Clone(m.ProfileFields["google"])
@@ -148,7 +153,8 @@ func TestProfileAsRecorded(t *testing.T) {
 			t.Errorf("%s: other redirects are another reading of files: %q", form, d.Profile("google"))
 		}
 	}
-	if d := Compare(&Run{Registry: &Registry{}, Manifest: manifest(flat(recordOf(t, google)))}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}); d.Profile("google") != nil {
+	if d := Compare(&Run{Registry: &Registry{}, Manifest: manifest(flat(recordOf(t, google)))},
+		&Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}); d.Profile("google") != nil {
 		t.Errorf("groups alone make a difference: %q", d.Profile("google"))
 	}
 	less := recordOf(t, google)
@@ -156,14 +162,18 @@ func TestProfileAsRecorded(t *testing.T) {
 		maps.DeleteFunc(less[group].(map[string]any), func(_ string, value any) bool { return value == false })
 	}
 	for _, d := range []*Differences{
-		Compare(&Run{Registry: &Registry{}, Manifest: manifest(less)}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}),
-		Compare(&Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}, &Run{Registry: &Registry{}, Manifest: manifest(less)}),
+		Compare(&Run{Registry: &Registry{}, Manifest: manifest(less)}, &Run{Registry: &Registry{},
+			Manifest: manifest(recordOf(t, google))}),
+		Compare(&Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}, &Run{Registry: &Registry{},
+			Manifest: manifest(less)}),
 	} {
 		if d.Profile("google") != nil || !d.ReadsAlike("google") {
-			t.Errorf("fields that one run does not record and that are off in the other make a difference: %q", d.Profile("google"))
+			t.Errorf("fields that one run does not record and that are off in the other make a difference: %q",
+				d.Profile("google"))
 		}
 	}
-	own := &journal.Manifest{Plan: journal.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
+	own := &journal.Manifest{Plan: journal.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{
+		"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
 	if p, err := Profile(own, "mine"); err != nil || p.SizeLimit != 5 || p.Name != "mine" {
 		t.Errorf("a profile of one's own: %+v, %v", p, err)
 	}
@@ -178,7 +188,8 @@ func TestProfileAsRecorded(t *testing.T) {
 			t.Errorf("%v, want %s", err, name)
 		}
 	}
-	if _, err := Profile(own, "other"); err == nil || !strings.Contains(err.Error(), "does not say what profile other is") {
+	if _, err := Profile(own, "other"); err == nil || !strings.Contains(err.Error(),
+		"does not say what profile other is") {
 		t.Errorf("a profile of which nothing is known: %v", err)
 	}
 }
@@ -187,8 +198,10 @@ func TestProfileAsRecorded(t *testing.T) {
 // another edition of a list.
 func TestWhatExplainsHostsOfOneRun(t *testing.T) {
 	run := func(id string, day int, list, digest, limit string) *Run {
-		return &Run{Registry: &Registry{}, Source: "network", Manifest: &journal.Manifest{Date: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Plan: journal.Plan{
-			Run: id, Inputs: []journal.Input{{Role: "hosts", Path: list, SHA256: digest}}, Configuration: map[string]any{"limit": limit},
+		return &Run{Registry: &Registry{}, Source: "network", Manifest: &journal.Manifest{Date: time.Date(2026, 3, day, 0, 0,
+			0, 0, time.UTC), Plan: journal.Plan{
+			Run: id, Inputs: []journal.Input{{Role: "hosts", Path: list, SHA256: digest}}, Configuration: map[string]any{
+				"limit": limit},
 		}}}
 	}
 	base := run("a", 1, "in/tranco-1.csv", "1", "0")
@@ -198,9 +211,12 @@ func TestWhatExplainsHostsOfOneRun(t *testing.T) {
 	}{
 		{run("b", 2, "tranco-1.csv", "1", "0"), "[]"},
 		{run("b", 1, "tranco-1.csv", "1", "0"), "[]"},
-		{run("b", 2, "tranco-2.csv", "2", "0"), "[another edition of the list of hosts: hosts may be new or gone for that alone]"},
-		{run("b", 2, "crux.csv", "2", "7"), "[another list of hosts: tranco-#.csv, then crux.csv; another --limit: 0, then 7: hosts may be new or gone for that alone]"},
-		{run("A", 1, "tranco-1.csv", "1", "0"), "[the runs a and A are of the same time, and the first has the later name: what came may read as gone]"},
+		{run("b", 2, "tranco-2.csv", "2", "0"),
+			"[another edition of the list of hosts: hosts may be new or gone for that alone]"},
+		{run("b", 2, "crux.csv", "2", "7"), "[another list of hosts: tranco-#.csv, then crux.csv; another --limit: 0, then " +
+			"7: hosts may be new or gone for that alone]"},
+		{run("A", 1, "tranco-1.csv", "1", "0"), "[the runs a and A are of the same time, and the first has the later name: " +
+			"what came may read as gone]"},
 	} {
 		d := Compare(base, c.after)
 		if got := fmt.Sprint(d.Told()); got != c.want {

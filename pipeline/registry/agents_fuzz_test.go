@@ -16,7 +16,8 @@ import (
 // and read again, and that package robots accepts it.
 func FuzzAgents(f *testing.F) {
 	for _, text := range []string{
-		"- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n", "- name: a\n  falls_back_to: [b]\n  user_agent: a/1.0 x\n  ignores_star: true\n- &x {name: c}\n- *x\n",
+		"- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n",
+		"- name: a\n  falls_back_to: [b]\n  user_agent: a/1.0 x\n  ignores_star: true\n- &x {name: c}\n- *x\n",
 		"- {name: a, tokens: [é]}", "- {name: 1, operator: ~}", "a: [", "---\n- {name: a}\n---\n",
 	} {
 		f.Add([]byte(text))
@@ -50,8 +51,10 @@ func FuzzAgents(f *testing.F) {
 		}
 		var out []byte
 		for _, a := range agents {
-			out = fmt.Appendf(out, "- {name: %s, tokens: [%s], falls_back_to: [%s], operator: %s, category: %s, user_agent: %s, ignores_star: %v, user_triggered: %v}\n",
-				quoted(a.Name), quoted(slices.Clone(a.Tokens)...), quoted(slices.Clone(a.FallsBackTo)...), quoted(text(a.Operator)), quoted(a.Category), quoted(text(a.UserAgent)), a.IgnoresStar, a.UserTriggered)
+			out = fmt.Appendf(out, "- {name: %s, tokens: [%s], falls_back_to: [%s], operator: %s, category: %s, user_agent: "+
+				"%s, ignores_star: %v, user_triggered: %v}\n",
+				quoted(a.Name), quoted(slices.Clone(a.Tokens)...), quoted(slices.Clone(a.FallsBackTo)...),
+				quoted(text(a.Operator)), quoted(a.Category), quoted(text(a.UserAgent)), a.IgnoresStar, a.UserTriggered)
 		}
 		again, _, err := ParseAgents("file", out)
 		if err != nil {

@@ -26,28 +26,38 @@ func TestEachEntryHasItsSource(t *testing.T) {
 		if err := node.Decode(&entry); err != nil || !isURL(entry.Source) {
 			t.Errorf("line %d: %s has the source %q: %v", node.Line, entry.Name, entry.Source, err)
 		}
-		for _, list := range []string{"knownagents.com", "darkvisitors.com", "ai-robots-txt", "crawler-user-agents", "radar.cloudflare.com"} {
+		for _, list := range []string{"knownagents.com", "darkvisitors.com", "ai-robots-txt", "crawler-user-agents",
+			"radar.cloudflare.com"} {
 			if strings.Contains(entry.Source, list) && entry.Kind != KindNamedOnly {
 				secondHand = append(secondHand, entry.Name)
 			}
 		}
 	}
 	if want := []string{
-		"Bytespider", "PanguBot", "Webzio-Extended", "amazon-QBusiness", "AmazonBuyForMe", "Gemini-Deep-Research", "Google-Firebase",
-		"GoogleAgent-Mariner", "GoogleAgent-URLContext", "kagi-fetcher", "Shap-User", "EchoboxBot", "FirecrawlAgent", "HenkBot",
+		"Bytespider", "PanguBot", "Webzio-Extended", "amazon-QBusiness", "AmazonBuyForMe", "Gemini-Deep-Research",
+		"Google-Firebase",
+		"GoogleAgent-Mariner", "GoogleAgent-URLContext", "kagi-fetcher", "Shap-User", "EchoboxBot", "FirecrawlAgent",
+		"HenkBot",
 	}; !slices.Equal(secondHand, want) {
 		t.Errorf("agents on the word of a directory alone: %v, want %v", secondHand, want)
 	}
 	for text, want := range map[string]string{
-		"- {name: A, source: manual}": `agent "A": source: "manual" is not the URL of a page`, "- {name: A, source: \"ftp://a.example/\"}": "is not the URL",
-		"- {name: A, ips: list.json}": "ips: \"list.json\" is not the URL", "- {name: A, checked: \"28.11.2026\"}": "checked: \"28.11.2026\" is not a day", "- {name: A, verifies: dns}": "verifies: \"dns\" is unknown; use reverse_dns, signature, none",
-		"- {name: A, kind: named_only, source: \"https://a.example/\", category: other}": "only a name, a source and the day when it was checked",
+		"- {name: A, source: manual}":               `agent "A": source: "manual" is not the URL of a page`,
+		"- {name: A, source: \"ftp://a.example/\"}": "is not the URL",
+		"- {name: A, ips: list.json}":               "ips: \"list.json\" is not the URL",
+		"- {name: A, checked: \"28.11.2026\"}":      "checked: \"28.11.2026\" is not a day",
+		"- {name: A, verifies: dns}":                "verifies: \"dns\" is unknown; use reverse_dns, signature, none",
+		"- {name: A, kind: named_only, source: \"https://a.example/\", category: other}": "only a name, a source and the " +
+			"day when it was checked",
 	} {
-		if _, _, err := ParseAgents("mine.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "mine.yaml:1: ") || !strings.Contains(err.Error(), want) {
+		if _, _, err := ParseAgents("mine.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(),
+			"mine.yaml:1: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, named, err := ParseAgents("mine.yaml", []byte("- {name: A, source: \"https://a.example/bot\"}\n- {name: B, kind: named_only, source: \"http://b.example\"}")); err != nil || len(named) != 1 {
+	if _, named, err := ParseAgents("mine.yaml",
+		[]byte("- {name: A, source: \"https://a.example/bot\"}\n- {name: B, kind: named_only, source: "+
+			"\"http://b.example\"}")); err != nil || len(named) != 1 {
 		t.Errorf("%q, %v", named, err)
 	}
 }
@@ -79,7 +89,8 @@ func TestBuiltInRegistry(t *testing.T) {
 		}
 	}
 	readme, err := os.ReadFile("../../README.md")
-	if want := fmt.Sprintf("each of some %d crawlers", (crawlers+5)/10*10); err != nil || !strings.Contains(string(readme), want) {
+	if want := fmt.Sprintf("each of some %d crawlers", (crawlers+5)/10*10); err != nil ||
+		!strings.Contains(string(readme), want) {
 		t.Errorf("of %d crawlers README.md does not say %q: %v", crawlers, want, err)
 	}
 	// No agent has another agent's name among its own tokens.
@@ -143,10 +154,12 @@ func TestParseSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 || samples[2].Origin.String() != "http://a.example" {
+	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 ||
+		samples[2].Origin.String() != "http://a.example" {
 		t.Errorf("samples: %+v", samples)
 	}
-	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ", "gopher://a.example/": "cannot be fetched"} {
+	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ",
+		"gopher://a.example/": "cannot be fetched"} {
 		if _, err := ParseSamples("u", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -156,7 +169,8 @@ func TestParseSamples(t *testing.T) {
 // The one name of very many that an agent has for a token too is found, whatever its case.
 func TestManyNamesThatNobodySends(t *testing.T) {
 	var text strings.Builder
-	letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j")
+	letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8",
+		"i", "9", "j")
 	for i := range 10_000 {
 		name := letters.Replace(fmt.Sprint(i))
 		fmt.Fprintf(&text, "- {name: x%s}\n- {name: n%[1]s, kind: named_only}\n", name)

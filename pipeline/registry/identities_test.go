@@ -48,9 +48,12 @@ func TestParseIdentities(t *testing.T) {
 // vendors are the places where those who make walls, or the tests in them, document and
 // publish them.
 var vendors = map[string][]string{
-	"cloudflare": {"https://developers.cloudflare.com/"}, "aws-waf": {"https://docs.aws.amazon.com/"}, "akamai": {"https://community.akamai.com/", "https://techdocs.akamai.com/"},
-	"datadome": {"https://docs.datadome.co/"}, "imperva": {"https://docs.imperva.com/"}, "human": {"https://docs.humansecurity.com/", "https://github.com/HumanSecurity/"},
-	"generic": {"https://developers.google.com/recaptcha/", "https://docs.hcaptcha.com/", "https://developers.cloudflare.com/"},
+	"cloudflare": {"https://developers.cloudflare.com/"}, "aws-waf": {"https://docs.aws.amazon.com/"},
+	"akamai":   {"https://community.akamai.com/", "https://techdocs.akamai.com/"},
+	"datadome": {"https://docs.datadome.co/"}, "imperva": {"https://docs.imperva.com/"},
+	"human": {"https://docs.humansecurity.com/", "https://github.com/HumanSecurity/"},
+	"generic": {"https://developers.google.com/recaptcha/", "https://docs.hcaptcha.com/",
+		"https://developers.cloudflare.com/"},
 }
 
 // A mark that its vendor does not document says that others observed it.
@@ -61,7 +64,9 @@ func TestMarksSayWhoKnowsThem(t *testing.T) {
 	}
 	for _, m := range marks {
 		page, observed := strings.CutPrefix(m.Source, "observed: ")
-		if own := slices.ContainsFunc(vendors[m.Vendor], func(at string) bool { return strings.HasPrefix(page, at) }); own == observed || !isURL(page) {
+		if own := slices.ContainsFunc(vendors[m.Vendor], func(at string) bool {
+			return strings.HasPrefix(page, at)
+		}); own == observed || !isURL(page) {
 			t.Errorf("a mark of %s has the source %q", m.Vendor, m.Source)
 		}
 	}

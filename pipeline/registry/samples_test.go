@@ -11,7 +11,8 @@ func TestSamplesInAnotherFormat(t *testing.T) {
 	none := func(s Sample) error { t.Errorf("%q is a sample", s.URL); return nil }
 	for text, want := range map[string]string{
 		"/a\r/b\r":                 "list.txt: has lines that end with CR alone",
-		"\xff\xfe/\x00a\x00\n\x00": "list.txt: is UTF-16", "PK\x03\x04\x14": "list.txt: is a zip archive", "\x1f\x8b\x08": "list.txt: is compressed with gzip",
+		"\xff\xfe/\x00a\x00\n\x00": "list.txt: is UTF-16", "PK\x03\x04\x14": "list.txt: is a zip archive",
+		"\x1f\x8b\x08": "list.txt: is compressed with gzip",
 	} {
 		if err := EachSample("list.txt", strings.NewReader(text), none); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -31,7 +32,8 @@ func TestLinesOfSamples(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	for text, want := range map[string]string{"\ufeff/a\n": "/a", "\ufeffhttps://a.example/\r\n": "https://a.example/", "\ufeff# a\n\t/b\t\n": "/b"} {
+	for text, want := range map[string]string{"\ufeff/a\n": "/a", "\ufeffhttps://a.example/\r\n": "https://a.example/",
+		"\ufeff# a\n\t/b\t\n": "/b"} {
 		if got, err := ParseSamples("list.txt", []byte(text)); err != nil || len(got) != 1 || got[0].URL != want {
 			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
 		}

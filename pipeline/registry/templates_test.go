@@ -25,39 +25,66 @@ func TestBuiltInTemplates(t *testing.T) {
 		}
 		return text
 	}
-	eight := closed("Amazonbot", "Applebot-Extended", "Bytespider", "CCBot", "ClaudeBot", "Google-Extended", "GPTBot", "meta-externalagent")
+	eight := closed("Amazonbot", "Applebot-Extended", "Bytespider", "CCBot", "ClaudeBot", "Google-Extended", "GPTBot",
+		"meta-externalagent")
 	managed := func(signal, agents string) string {
-		return "# BEGIN Cloudflare Managed content\n\nUser-Agent: *\n" + signal + "\nAllow: /\n\n" + agents + "# END Cloudflare Managed Content\n"
+		return "# BEGIN Cloudflare Managed content\n\nUser-Agent: *\n" + signal + "\nAllow: /\n\n" + agents +
+			"# END Cloudflare Managed Content\n"
 	}
 	const own = "User-agent: *\nDisallow: /lp\n"
-	const policy = "# As a condition of accessing this website, you agree to abide by the\n# following content signals:\n\n# ANY RESTRICTIONS EXPRESSED VIA CONTENT SIGNALS ARE EXPRESS RESERVATIONS OF\n" +
-		"# RIGHTS UNDER ARTICLE 4 OF THE EUROPEAN UNION DIRECTIVE 2019/790 ON COPYRIGHT\n# AND RELATED RIGHTS IN THE DIGITAL SINGLE MARKET.\n"
+	const policy = "# As a condition of accessing this website, you agree to abide by the\n" +
+		"# following content signals:\n\n# ANY RESTRICTIONS EXPRESSED VIA CONTENT SIGNALS ARE EXPRESS RESERVATIONS OF\n" +
+		"# RIGHTS UNDER ARTICLE 4 OF THE EUROPEAN UNION DIRECTIVE 2019/790 ON COPYRIGHT\n" +
+		"# AND RELATED RIGHTS IN THE DIGITAL SINGLE MARKET.\n"
 	const box = "#  ┏━━━━━━━━━━━━━━━━━━━━━━━━━━┓\n#  ┃  Robots & Agent policy   ┃\n#  ┗━━━━━━━━━━━━━━━━━━━━━━━━━━┛\n"
 	found := make(map[string]bool)
 	for _, c := range []struct{ what, text, matches, groups string }{
-		{"the block of 2025, before a file", managed("Content-signal: search=yes, ai-train=no", eight) + own, "cloudflare-managed@2025", strings.Repeat("cloudflare-managed ", 9) + "-"},
-		{"the block of 2026", managed("Content-Signal: search=yes,ai-train=no,use=reference", eight+closed("CloudflareBrowserRenderingCrawler")), "cloudflare-managed@2026", strings.Repeat("cloudflare-managed ", 10)},
-		{"another block", managed("Content-Signal: search=yes", closed("GPTBot")), "cloudflare-managed", "cloudflare-managed cloudflare-managed"},
-		{"an end with a small c is none", "# BEGIN Cloudflare Managed content\n" + closed("GPTBot") + "# END Cloudflare Managed content\n", "", "-"},
-		{"preferences that Cloudflare keeps in step, before a file", "# BEGIN Cloudflare Bot Preference Sync\n" + closed("GPTBot", "CCBot") + "# END Cloudflare Bot Preference Sync\n" + own, "cloudflare-sync@2026", "cloudflare-sync cloudflare-sync -"},
-		{"both blocks", managed("Content-Signal: search=yes", closed("GPTBot")) + "# BEGIN Cloudflare Bot Preference Sync\n" + closed("CCBot") + "# END Cloudflare Bot Preference Sync\n", "cloudflare-managed cloudflare-sync@2026", "cloudflare-managed cloudflare-managed cloudflare-sync"},
+		{"the block of 2025, before a file", managed("Content-signal: search=yes, ai-train=no", eight) + own,
+			"cloudflare-managed@2025", strings.Repeat("cloudflare-managed ", 9) + "-"},
+		{"the block of 2026", managed("Content-Signal: search=yes,ai-train=no,use=reference",
+			eight+closed("CloudflareBrowserRenderingCrawler")), "cloudflare-managed@2026", strings.Repeat("cloudflare-managed ",
+			10)},
+		{"another block", managed("Content-Signal: search=yes", closed("GPTBot")), "cloudflare-managed",
+			"cloudflare-managed cloudflare-managed"},
+		{"an end with a small c is none", "# BEGIN Cloudflare Managed content\n" + closed("GPTBot") +
+			"# END Cloudflare Managed content\n", "", "-"},
+		{"preferences that Cloudflare keeps in step, before a file", "# BEGIN Cloudflare Bot Preference Sync\n" +
+			closed("GPTBot", "CCBot") + "# END Cloudflare Bot Preference Sync\n" + own, "cloudflare-sync@2026",
+			"cloudflare-sync cloudflare-sync -"},
+		{"both blocks", managed("Content-Signal: search=yes", closed("GPTBot")) +
+			"# BEGIN Cloudflare Bot Preference Sync\n" + closed("CCBot") + "# END Cloudflare Bot Preference Sync\n",
+			"cloudflare-managed cloudflare-sync@2026", "cloudflare-managed cloudflare-managed cloudflare-sync"},
 		{"the policy alone", policy, "cloudflare-signals eu-reservation", ""},
-		{"the policy, before a block", policy + managed("Content-signal: search=yes, ai-train=no", eight), "cloudflare-signals eu-reservation cloudflare-managed@2025", strings.Repeat("cloudflare-managed ", 9)},
-		{"yoast", "# START YOAST BLOCK\n# ---------------------------\nUser-agent: *\nDisallow:\n\nSitemap: https://x.example/sitemap_index.xml\n# ---------------------------\n# END YOAST BLOCK\n", "yoast", "yoast"},
-		{"yoast, internal search", "# START YOAST INTERNAL SEARCH BLOCK\nUser-agent: *\nDisallow: /?s=\n# END YOAST INTERNAL SEARCH BLOCK\n" + own, "yoast", "yoast -"},
-		{"wpforms", "# START WPFORMS BLOCK\nUser-agent: *\nDisallow: /wp-content/uploads/wpforms/\n# END WPFORMS BLOCK\n" + own, "wpforms", "wpforms -"},
+		{"the policy, before a block", policy + managed("Content-signal: search=yes, ai-train=no", eight),
+			"cloudflare-signals eu-reservation cloudflare-managed@2025", strings.Repeat("cloudflare-managed ", 9)},
+		{"yoast", "# START YOAST BLOCK\n# ---------------------------\nUser-agent: *\nDisallow:\n\n" +
+			"Sitemap: https://x.example/sitemap_index.xml\n# ---------------------------\n# END YOAST BLOCK\n", "yoast",
+			"yoast"},
+		{"yoast, internal search", "# START YOAST INTERNAL SEARCH BLOCK\nUser-agent: *\nDisallow: /?s=\n" +
+			"# END YOAST INTERNAL SEARCH BLOCK\n" + own, "yoast", "yoast -"},
+		{"wpforms", "# START WPFORMS BLOCK\nUser-agent: *\nDisallow: /wp-content/uploads/wpforms/\n# END WPFORMS BLOCK\n" +
+			own, "wpforms", "wpforms -"},
 		{"shopify", "# we use Shopify as our ecommerce platform\n\nUser-agent: *\nDisallow: /admin\n", "shopify", "-"},
 		{"shopify with its box", "# we use Shopify as our ecommerce platform\n\n" + box + own, "shopify@2026", "-"},
 		{"shopify with the box alone", box + own, "shopify@2026", "-"},
-		{"shopify with instructions to agents", "# Shopify storefront. Public product, collection, page, blog, policy, cart, and localized HTML is crawlable.\n" + own, "shopify@2026", "-"},
-		{"squarespace", "# Squarespace Robots Txt\n\nUser-agent: GPTBot\nUser-agent: CCBot\nUser-agent: *\nDisallow: /config\n", "squarespace", "-"},
-		{"wix", "User-agent: *\nAllow: /\n\n# Auto generated, go to SEO Tools > Robots.txt Editor to change this\n", "wix", "-"},
-		{"wordpress.com", "# If you are regularly crawling WordPress.com sites, please use our firehose to receive real-time push updates instead.\n" + own, "wordpress-com", "-"},
-		{"prestashop", "# robots.txt automatically generated by PrestaShop e-commerce open-source solution\n" + own, "prestashop", "-"},
-		{"drupal", "#\n# robots.txt\n#\n# This file is to prevent the crawling and indexing of certain parts\n# of your site by web crawlers\n" + own, "drupal", "-"},
+		{"shopify with instructions to agents",
+			"# Shopify storefront. Public product, collection, page, blog, policy, cart, and localized HTML is crawlable.\n" +
+				own, "shopify@2026", "-"},
+		{"squarespace", "# Squarespace Robots Txt\n\nUser-agent: GPTBot\nUser-agent: CCBot\nUser-agent: *\n" +
+			"Disallow: /config\n", "squarespace", "-"},
+		{"wix", "User-agent: *\nAllow: /\n\n# Auto generated, go to SEO Tools > Robots.txt Editor to change this\n", "wix",
+			"-"},
+		{"wordpress.com", "# If you are regularly crawling WordPress.com sites, please use our firehose to receive " +
+			"real-time push updates instead.\n" + own, "wordpress-com", "-"},
+		{"prestashop", "# robots.txt automatically generated by PrestaShop e-commerce open-source solution\n" + own,
+			"prestashop", "-"},
+		{"drupal", "#\n# robots.txt\n#\n# This file is to prevent the crawling and indexing of certain parts\n" +
+			"# of your site by web crawlers\n" + own, "drupal", "-"},
 		{"joomla", "# If the Joomla site is installed within a folder\n# eg www.example.com/joomla/\n" + own, "joomla", "-"},
-		{"ghost", "User-agent: *\nSitemap: https://x.example/sitemap.xml\nDisallow: /ghost/\nDisallow: /p/\nDisallow: /email/\nDisallow: /r/\nDisallow: /webmentions/\n", "ghost", "ghost"},
-		{"ghost, with rules of one's own", "User-agent: *\nDisallow: /mine\nDisallow: /ghost/\nDisallow: /p/\nDisallow: /email/\nDisallow: /r/\nDisallow: /webmentions/\n", "ghost", "ghost"},
+		{"ghost", "User-agent: *\nSitemap: https://x.example/sitemap.xml\nDisallow: /ghost/\nDisallow: /p/\n" +
+			"Disallow: /email/\nDisallow: /r/\nDisallow: /webmentions/\n", "ghost", "ghost"},
+		{"ghost, with rules of one's own", "User-agent: *\nDisallow: /mine\nDisallow: /ghost/\nDisallow: /p/\n" +
+			"Disallow: /email/\nDisallow: /r/\nDisallow: /webmentions/\n", "ghost", "ghost"},
 		{"not all of ghost", "User-agent: *\nDisallow: /ghost/\nDisallow: /p/\n", "", "-"},
 	} {
 		var f robots.File

@@ -13,7 +13,8 @@ import (
 )
 
 func class(agent string) schema.Change {
-	return schema.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: new("search"), Profile: new("google"), Before: new("partial"), After: new("disallow_all")}
+	return schema.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical",
+		Agent: &agent, Category: new("search"), Profile: new("google"), Before: new("partial"), After: new("disallow_all")}
 }
 
 // Hosts that could not be read in one of two runs are not a base of changes.
@@ -33,7 +34,8 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test", "a note")
 	must(t, err)
 	defer out.Abort()
-	out.Compared(10, 3, journal.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, journal.EarlierRun{Run: "p", Hosts: 1, Without: []string{"B", "C"}})
+	out.Compared(10, 3, journal.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, journal.EarlierRun{Run: "p",
+		Hosts: 1, Without: []string{"B", "C"}})
 	must(t, out.Write(class("A"), class("B"), class("C")))
 	must(t, out.Commit())
 	got, err := readChanges(t.Context(), c, before, after)
@@ -64,7 +66,8 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 func TestChangesOfNeighbours(t *testing.T) {
 	dir := t.TempDir()
 	for at, run := range []string{"r0", "r1"} {
-		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.writeUnder(t, dir, run, at, "google", "rfc9309")
+		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial",
+			"C": "partial"}}.writeUnder(t, dir, run, at, "google", "rfc9309")
 	}
 	after, err := journal.ReadManifest(sinktest.Open(t, dir), "r1")
 	must(t, err)
@@ -72,7 +75,8 @@ func TestChangesOfNeighbours(t *testing.T) {
 	must(t, err)
 	defer out.Abort()
 	row := func(origin, kind, agent, profile, before, after string) schema.Change {
-		return schema.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: new("x"), Profile: &profile, Before: schema.NonZero(before), After: &after}
+		return schema.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: new("x"),
+			Profile: &profile, Before: schema.NonZero(before), After: &after}
 	}
 	must(t, out.Write(
 		row("a", "rules", "A", "google", "", "both"), row("a", "policy_class", "B", "google", "partial", "disallow_all"),

@@ -22,13 +22,15 @@ func TestWhatBreaksASeries(t *testing.T) {
 		return &countedRun{Run: &past.Run{
 			Manifest: &journal.Manifest{Plan: journal.Plan{
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
-				Inputs: []journal.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
+				Inputs:        []journal.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}},
+				Configuration: map[string]any{"limit": "0"},
 			}},
 			Registry: &past.Registry{Known: true, Agents: []schema.Agent{{Name: "A", Category: "x", Tokens: []string{"A"}}}},
 			Category: map[string]string{"A": "x"}, Source: "network",
 		}}
 	}
-	agent, category, status := id{metric: "policy", agent: "A", profile: "google"}, id{metric: "category", category: "x", profile: "google"}, id{metric: "status"}
+	agent, category, status := id{metric: "policy", agent: "A", profile: "google"}, id{metric: "category", category: "x",
+		profile: "google"}, id{metric: "status"}
 	for name, c := range map[string]struct {
 		change                 func(*countedRun)
 		agent, category, other string // parts of why, "" for comparable
@@ -40,12 +42,19 @@ func TestWhatBreaksASeries(t *testing.T) {
 		}, "", "", "", "list_changed"},
 		"another list": {func(r *countedRun) { r.Inputs = []journal.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
 			"another list of hosts: tranco-#-#-#.csv, then crux.csv", "another list", "another list", "break"},
-		"another source":  {func(r *countedRun) { r.Source = "warc" }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
-		"another profile": {func(r *countedRun) { r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
-		"without profile": {func(r *countedRun) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
-		"tokens":          {func(r *countedRun) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`, "A changed", "", "agent_changed"},
-		"another agent":   {func(r *countedRun) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
-		"another folder":  {func(r *countedRun) { r.Inputs = append(r.Inputs, journal.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
+		"another source": {func(r *countedRun) { r.Source = "warc" }, "another kind of source: network, then warc",
+			"another kind", "another kind", "break"},
+		"another profile": {func(r *countedRun) {
+			r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}}
+		}, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
+		"without profile": {func(r *countedRun) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google",
+			"no profile", "", "profile_changed"},
+		"tokens": {func(r *countedRun) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`,
+			"A changed", "", "agent_changed"},
+		"another agent": {func(r *countedRun) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
+		"another folder": {func(r *countedRun) {
+			r.Inputs = append(r.Inputs, journal.Input{Role: "bodies", Path: "in/news"})
+		}, "", "", "", "list_changed"},
 		"named hosts": {func(r *countedRun) {
 			r.Inputs = []journal.Input{{Role: "hosts", Path: journal.NamedHosts, SHA256: "2"}}
 		},
@@ -64,7 +73,8 @@ func TestWhatBreaksASeries(t *testing.T) {
 			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
 			r.Earlier, r.Inputs = r.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
-		"unknown hosts re-evaluated": {func(r *countedRun) { r.Inputs = []journal.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"unknown hosts re-evaluated": {func(r *countedRun) { r.Inputs = []journal.Input{{Role: "run"}} },
+			"run b does not say which hosts", "not say", "not say", "break"},
 		"a part of a limit re-evaluated": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "7"}
 			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
@@ -73,7 +83,8 @@ func TestWhatBreaksASeries(t *testing.T) {
 		"another field": {func(r *countedRun) {
 			r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 1.0, "new": true}}
 		}, "new was null and is true", "new was", "", "profile_changed"},
-		"another limit": {func(r *countedRun) { r.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"another limit": {func(r *countedRun) { r.Configuration = map[string]any{"limit": "7"} },
+			"another --limit: 0, then 7", "limit", "limit", "break"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := base(), base()
@@ -133,7 +144,8 @@ func TestOutagesAreNamed(t *testing.T) {
 			outages = append(outages, text)
 		}
 	}
-	if len(outages) != 2 || !strings.HasPrefix(outages[0], "the policies of 10.0% of the hosts are unknown in run r2, and of 1.0% in run r1: ") {
+	if len(outages) != 2 || !strings.HasPrefix(outages[0],
+		"the policies of 10.0% of the hosts are unknown in run r2, and of 1.0% in run r1: ") {
 		t.Errorf("outages: %q", outages)
 	}
 }
@@ -142,7 +154,8 @@ func TestOutagesAreNamed(t *testing.T) {
 func TestAnotherListOfRanks(t *testing.T) {
 	run := func(ranks string) *countedRun {
 		return &countedRun{Run: &past.Run{
-			Manifest: &journal.Manifest{Plan: journal.Plan{Run: ranks, Inputs: []journal.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
+			Manifest: &journal.Manifest{Plan: journal.Plan{Run: ranks, Inputs: []journal.Input{{Role: "hosts", Path: "hosts"},
+				{Role: "ranks", Path: ranks}}}},
 			Registry: &past.Registry{}, Source: "network",
 		}}
 	}
@@ -160,7 +173,8 @@ func TestAnotherListOfRanks(t *testing.T) {
 func TestAnOriginThatIsNamedTwice(t *testing.T) {
 	dir := t.TempDir()
 	for at, run := range []string{"a", "b"} {
-		p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC),
+			Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
 		r, err := sink.Create(dir, p)
 		must(t, err)
 		s, err := r.Segment(0)
@@ -168,12 +182,14 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		counts := summary.New(agentsOfTest[:1], []string{"google"})
 		for seq, origin := range []string{"http://b.example", "http://b.example", "https://c.example", "http://c.example"} {
 			_, host, _ := strings.Cut(origin, "://")
-			f := schema.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow", Reason: "success"}
+			f := schema.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow",
+				Reason: "success"}
 			if seq == 0 {
 				f.FallbackErrorClass = new("timeout")
 			}
 			must(t, s.Fetches.Write(f))
-			must(t, s.Policies.Write(schema.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training", Profile: "google", Outcome: f.Outcome, Class: "partial"}))
+			must(t, s.Policies.Write(schema.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training",
+				Profile: "google", Outcome: f.Outcome, Class: "partial"}))
 			counts.Add("targets", "unranked", "")
 			counts.Add("source", "unranked", "network")
 			counts.AddProfile("outcome", "unranked", 0, f.Outcome)
@@ -181,10 +197,12 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 			s.Targets++
 		}
 		must(t, s.Commit())
-		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 4}, Totals: sink.Totals{Counts: counts.Rows()}}))
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 4}, Totals: sink.Totals{
+			Counts: counts.Rows()}}))
 	}
 	for _, clustered := range []bool{false, true} {
-		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}, Panel: true, Clustered: clustered})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}, Panel: true,
+			Clustered: clustered})
 		must(t, err)
 		checked := 0
 		for _, p := range s.Points {
@@ -192,7 +210,8 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 				continue
 			}
 			checked++
-			if want := map[string]int64{All: 4, "panel": 3, "others": 0}[p.Population]; p.Count != want || p.Denominator != want {
+			if want := map[string]int64{All: 4, "panel": 3, "others": 0}[p.Population]; p.Count != want ||
+				p.Denominator != want {
 				t.Errorf("%s: %d of %d hosts, want %d", p.Population, p.Count, p.Denominator, want)
 			}
 		}
@@ -207,33 +226,42 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 func TestWhatBreaksFiguresOfWords(t *testing.T) {
 	base := func() *countedRun {
 		return &countedRun{Run: &past.Run{
-			Manifest: &journal.Manifest{Plan: journal.Plan{Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {}}, Inputs: []journal.Input{
-				{Role: "uses", Path: "built-in uses.yaml", SHA256: "1"}, {Role: "templates", Path: "built-in templates.yaml", SHA256: "1"},
-			}, Configuration: map[string]any{}}},
+			Manifest: &journal.Manifest{Plan: journal.Plan{Run: "a", Profiles: []string{"google"},
+				ProfileFields: map[string]map[string]any{"google": {}}, Inputs: []journal.Input{
+					{Role: "uses", Path: "built-in uses.yaml", SHA256: "1"}, {Role: "templates", Path: "built-in templates.yaml",
+						SHA256: "1"},
+				}, Configuration: map[string]any{}}},
 			Registry: &past.Registry{Known: true}, Category: map[string]string{"A": "ai-training"}, Source: "network",
 		}}
 	}
-	const labels, templates, training = "refusal content-signal, refusal content-usage, refusal any, preference x", "template x, policy_template x", "refusal crawler, refusal token, refusal any"
+	const labels, templates, training = "refusal content-signal, refusal content-usage, refusal any, preference x",
+		"template x, policy_template x", "refusal crawler, refusal token, refusal any"
 	for name, c := range map[string]struct {
 		change   func(*countedRun)
 		breaks   string
 		sentence string
 	}{
-		"nothing":        {func(*countedRun) {}, "", ""},
-		"own templates":  {func(r *countedRun) { r.Inputs = append(r.Inputs, journal.Input{Role: "templates", SHA256: "2"}) }, templates, "the runs know other templates"},
-		"other labels":   {func(r *countedRun) { r.Inputs[0].SHA256 = "2" }, labels, "the runs know other labels about use"},
-		"own labels":     {func(r *countedRun) { r.Configuration["uses"] = []any{"x"} }, labels, "the runs have labels about use of their own, and other ones"},
-		"older run":      {func(r *countedRun) { r.Inputs, r.ToolVersion = nil, "0.1" }, labels + ", " + templates, "the runs know other"},
+		"nothing": {func(*countedRun) {}, "", ""},
+		"own templates": {func(r *countedRun) {
+			r.Inputs = append(r.Inputs, journal.Input{Role: "templates", SHA256: "2"})
+		}, templates, "the runs know other templates"},
+		"other labels": {func(r *countedRun) { r.Inputs[0].SHA256 = "2" }, labels, "the runs know other labels about use"},
+		"own labels": {func(r *countedRun) { r.Configuration["uses"] = []any{"x"} }, labels,
+			"the runs have labels about use of their own, and other ones"},
+		"older run": {func(r *countedRun) { r.Inputs, r.ToolVersion = nil, "0.1" }, labels + ", " + templates,
+			"the runs know other"},
 		"training agent": {func(r *countedRun) { r.Category["B"] = "ai-training" }, training, "B "},
 	} {
 		before, after := base(), base()
 		after.Plan.Run = "b"
 		c.change(after)
 		n := newNeighbours(before, after, []string{"google"})
-		for _, figure := range strings.Split("refusal crawler, refusal token, refusal content-signal, refusal content-usage, refusal any, preference x, template x, policy_template x, signal x", ", ") {
+		for _, figure := range strings.Split("refusal crawler, refusal token, refusal content-signal, refusal "+
+			"content-usage, refusal any, preference x, template x, policy_template x, signal x", ", ") {
 			metric, key, _ := strings.Cut(figure, " ")
 			why := n.whyNot(id{metric: metric, key: key}, All)
-			if breaks := strings.Contains(", "+c.breaks+", ", ", "+figure+", "); breaks != (why != "") || breaks && !strings.Contains(why, c.sentence) {
+			if breaks := strings.Contains(", "+c.breaks+", ", ", "+figure+", "); breaks != (why != "") || breaks &&
+				!strings.Contains(why, c.sentence) {
 				t.Errorf("%s: %s: %q", name, figure, why)
 			}
 		}

@@ -32,7 +32,8 @@ func TestCoverageOfSignals(t *testing.T) {
 	const labels, share, domains, spread = 1500, 0.2, 250, 0.5
 	r := rand.New(rand.NewPCG(4, 4))
 	dir := t.TempDir()
-	p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "signals", "lines", "summary"}, Profiles: []string{"google"}}
+	p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches",
+		"policies", "signals", "lines", "summary"}, Profiles: []string{"google"}}
 	run, err := sink.Create(dir, p)
 	must(t, err)
 	defer run.Close()
@@ -47,7 +48,8 @@ func TestCoverageOfSignals(t *testing.T) {
 		}
 		domain := fmt.Sprintf("d%d.example", d)
 		for range fewHosts(r) {
-			f := schema.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
+			f := schema.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443,
+				RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
 			if seq%4 > 0 { // every fourth host has no file
 				f.ContentDigest = new("x")
 				f.IsUTF8 = new(true)
@@ -62,7 +64,8 @@ func TestCoverageOfSignals(t *testing.T) {
 				key := fmt.Sprintf("l%d", k)
 				counts.Add("signal", summary.Unranked, "content-signal "+key+"=yes")
 				for range 1 + k%2 { // a label that comes twice counts once
-					must(t, s.Signals.Write(schema.Signal{Seq: seq, Host: f.Host, Origin: f.Origin, Field: "content-signal", Key: &key, Value: "yes"}))
+					must(t, s.Signals.Write(schema.Signal{Seq: seq, Host: f.Host, Origin: f.Origin, Field: "content-signal",
+						Key: &key, Value: "yes"}))
 				}
 			}
 			seq++
@@ -70,10 +73,12 @@ func TestCoverageOfSignals(t *testing.T) {
 		}
 	}
 	must(t, s.Commit())
-	must(t, run.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: seq}, Totals: sink.Totals{Counts: counts.Rows()}}))
+	must(t, run.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: seq}, Totals: sink.Totals{
+		Counts: counts.Rows()}}))
 	truth := map[string]float64{baseHosts: share * 3 / 4, baseTexts: share}
 	for _, clustered := range []bool{false, true} {
-		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Strata: []string{All}, Clustered: clustered})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Strata: []string{All},
+			Clustered: clustered})
 		must(t, err)
 		hit, of := make(map[string]int), make(map[string]int)
 		for _, p := range s.Points {
@@ -104,11 +109,14 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	dir, files := t.TempDir(), t.TempDir()
 	must(t, os.CopyFS(files, os.DirFS("../../testdata/demo/hosts")))
 	// A wall has what a file has, and none of it counts.
-	must(t, os.WriteFile(filepath.Join(files, "wall.example"), []byte("\ufeff<title>Just a moment...</title>\nUser-agent: *\nDisallow: /*x$\nSitemap: https://wall.example/s.xml\n"), 0o666))
+	must(t, os.WriteFile(filepath.Join(files, "wall.example"),
+		[]byte("\ufeff<title>Just a moment...</title>\nUser-agent: *\nDisallow: /*x$\n"+
+			"Sitemap: https://wall.example/s.xml\n"), 0o666))
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{
 		Dir: dir, Run: "a", Tables: schema.TableNames, Source: source.Config{Bodies: files, Schemes: []string{"https"}},
-		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: client.Config{Timeout: time.Second, Limits: fetch.Limits{MaxBody: 1 << 20}, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: client.Config{Timeout: time.Second,
+			Limits: fetch.Limits{MaxBody: 1 << 20}, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents.yaml", configs.Agents)
@@ -151,7 +159,8 @@ func TestContentsAreCountedByHost(t *testing.T) {
 		counted[clustered] = make(map[figure]bool)
 		for i := range s.Points {
 			p := &s.Points[i]
-			counted[clustered][figure{p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Key), p.Base, p.Count, p.Denominator}] = true
+			counted[clustered][figure{p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category),
+				schema.OrZero(p.Key), p.Base, p.Count, p.Denominator}] = true
 			if _, ok := ofContents[p.Metric]; ok && clustered && *p.Method != "clustered" {
 				t.Errorf("%s %s: the method is %s", p.Metric, schema.OrZero(p.Key), *p.Method)
 			}

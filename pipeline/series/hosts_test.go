@@ -26,7 +26,8 @@ func must(t testing.TB, err error) {
 // madeUp is a run of hosts whose policies are drawn at random.
 type madeUp map[string]map[string]string // class by host and agent
 
-var agentsOfTest = []schema.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
+var agentsOfTest = []schema.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"},
+	{Name: "C", Category: "search"}}
 
 // write writes a run under google in segments of 40 hosts, with its counters.
 func (m madeUp) write(t *testing.T, dir, run string, at int) {
@@ -37,7 +38,9 @@ func (m madeUp) write(t *testing.T, dir, run string, at int) {
 // writeUnder writes a run under several profiles, with policies of the first.
 func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...string) {
 	t.Helper()
-	p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: profiles, Inputs: []journal.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
+	p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC),
+		Tables: []string{"fetches", "policies", "summary"}, Profiles: profiles, Inputs: []journal.Input{
+			{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
 	r, err := sink.Create(dir, p)
 	must(t, err)
 	defer r.Close()
@@ -54,7 +57,8 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 		for i, host := range hosts[from:min(from+40, len(hosts))] {
 			seq := int64(from + i)
 			domain := host[strings.IndexByte(host, '.')+1:]
-			f := schema.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: new(int32(200))}
+			f := schema.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain,
+				Outcome: "conditional_allow", Reason: "success", Status: new(int32(200))}
 			if i%3 == 0 {
 				f.Rank = new(seq + 1)
 			}
@@ -73,13 +77,15 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 						counts.Of(stratum, 0)[k].Policies[n]++
 					}
 				}
-				must(t, s.Policies.Write(schema.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: profiles[0], Outcome: f.Outcome, Class: class}))
+				must(t, s.Policies.Write(schema.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name,
+					Category: a.Category, Profile: profiles[0], Outcome: f.Outcome, Class: class}))
 			}
 			s.Targets++
 		}
 		must(t, s.Commit())
 	}
-	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: int64(len(hosts))}, Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
+	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: int64(len(hosts))},
+		Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
 }
 
 func countOf(m madeUp, is func(host string) bool) (n int64) {
@@ -133,13 +139,15 @@ func TestHostsAreCounted(t *testing.T) {
 	must(t, err)
 	fromSummary := make(map[string]int64)
 	label := func(p *schema.Point) string {
-		return fmt.Sprint(p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Key), p.Run, p.Base)
+		return fmt.Sprint(p.Metric, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Key),
+			p.Run, p.Base)
 	}
 	for i := range plain.Points {
 		fromSummary[label(&plain.Points[i])] = plain.Points[i].Count
 	}
 	for name, c := range map[string]Config{
-		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "few keys": {Panel: true, keys: 40}, "clustered": {Panel: true, Clustered: true},
+		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "few keys": {Panel: true, keys: 40},
+		"clustered": {Panel: true, Clustered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.In, c.Runs = sinktest.Open(t, dir), ids
@@ -161,7 +169,8 @@ func TestHostsAreCounted(t *testing.T) {
 					if p.Metric == "left" {
 						now, other = other, now
 					}
-					if n := countOf(now, func(host string) bool { return other[host] == nil }); p.Count != n || p.Denominator != int64(len(now)) {
+					if n := countOf(now, func(host string) bool { return other[host] == nil }); p.Count != n ||
+						p.Denominator != int64(len(now)) {
 						t.Errorf("run %s: %d of %d hosts %s, want %d of %d", p.Run, p.Count, p.Denominator, p.Metric, n, len(now))
 					}
 				}
@@ -270,18 +279,21 @@ func TestRareShares(t *testing.T) {
 func TestAnUnknownReasonIsAnError(t *testing.T) {
 	for _, row := range [][2]string{{"conditional_allow", "of_another_version"}, {"of_another_version", "success"}} {
 		dir := t.TempDir()
-		p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches",
+			"policies", "summary"}, Profiles: []string{"google"}}
 		r, err := sink.Create(dir, p)
 		must(t, err)
 		s, err := r.Segment(0)
 		must(t, err)
-		must(t, s.Fetches.Write(schema.Fetch{Host: "a.example", Origin: "https://a.example", Port: 443, Outcome: row[0], Reason: row[1]}))
+		must(t, s.Fetches.Write(schema.Fetch{Host: "a.example", Origin: "https://a.example", Port: 443, Outcome: row[0],
+			Reason: row[1]}))
 		counts := summary.New(agentsOfTest[:1], []string{"google"})
 		counts.Add("targets", "unranked", "")
 		counts.Add("source", "unranked", "network")
 		s.Targets++
 		must(t, s.Commit())
-		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 1}, Totals: sink.Totals{Counts: counts.Rows()}}))
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 1}, Totals: sink.Totals{
+			Counts: counts.Rows()}}))
 		_, err = Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Clustered: true})
 		if err == nil || !strings.Contains(err.Error(), `"of_another_version"`) {
 			t.Errorf("%v: %v", row, err)

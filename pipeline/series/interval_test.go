@@ -50,7 +50,8 @@ func TestWilson(t *testing.T) {
 
 // Quantiles of Student's t from printed tables.
 func TestStudent(t *testing.T) {
-	for degrees, want := range map[float64]float64{1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 10: 2.2281, 30: 2.0423, 120: 1.9799} {
+	for degrees, want := range map[float64]float64{1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 10: 2.2281,
+		30: 2.0423, 120: 1.9799} {
 		near(t, fmt.Sprintf("t with %v degrees of freedom", degrees), student95(degrees), want, 0.006)
 	}
 	near(t, "t with many degrees of freedom", student95(1e9), summary.Normal95, 1e-6)
@@ -229,7 +230,8 @@ func TestStrata(t *testing.T) {
 	var parts []stratumSums
 	var share, variance float64
 	for h, s := range sample {
-		parts = append(parts, stratumSums{weight: population[h] / s.n, y: s.y, x: s.n, yy: s.y, xy: s.y, xx: s.n, yyx: s.y, clusters: s.n, based: s.n})
+		parts = append(parts, stratumSums{weight: population[h] / s.n, y: s.y, x: s.n, yy: s.y, xy: s.y, xx: s.n, yyx: s.y,
+			clusters: s.n, based: s.n})
 		w, p := population[h]/100000, s.y/s.n
 		share += w * p
 		variance += w * w * p * (1 - p) / (s.n - 1)
@@ -316,7 +318,8 @@ func TestCoverage_NoRace(t *testing.T) {
 					}
 				}
 				x := float64(n[h])
-				parts = append(parts, stratumSums{weight: population[h] / x, y: y, x: x, yy: y, xy: y, xx: x, yyx: y, clusters: x, based: x})
+				parts = append(parts, stratumSums{weight: population[h] / x, y: y, x: x, yy: y, xy: y, xx: x, yyx: y, clusters: x,
+					based: x})
 			}
 			e, _ := ratio(parts)
 			return e
@@ -337,7 +340,8 @@ func TestCoverage_NoRace(t *testing.T) {
 		{"200 domains, 30 %, all alike", 0.3, clustered(200, 0.3, 0.02, fewHosts), true},
 		{"300 domains, 50 %", 0.5, clustered(300, 0.5, 2, fewHosts), true},
 		{"200 domains, large ones unlike small ones", 0.2 * unlikeShare, unlike(200, 0.2), true},
-		{"strata of 300, 400 and 500 hosts", (1000*0.4 + 9000*0.2 + 90000*0.0847) / 100000, stratified([3]float64{0.4, 0.2, 0.0847}), true},
+		{"strata of 300, 400 and 500 hosts", (1000*0.4 + 9000*0.2 + 90000*0.0847) / 100000,
+			stratified([3]float64{0.4, 0.2, 0.0847}), true},
 		{"simple, 50 hosts, 2 %", 0.02, simple(50, 0.02), false},
 		{"10 domains, 20 %", 0.2, clustered(10, 0.2, 2, fewHosts), false},
 		{"200 domains, 2 %, all alike", 0.02, clustered(200, 0.02, 0.02, fewHosts), false},

@@ -22,7 +22,8 @@ func TestRunsThatSayWhatHostsList(t *testing.T) {
 	host := func(key string, n int64) schema.Count {
 		return schema.Count{Metric: "sitemap_host", Stratum: summary.Unranked, Key: &key, Count: n}
 	}
-	half := schema.Count{Metric: "coverage", Stratum: summary.Unranked, Agent: new("Googlebot"), Category: new("search"), Profile: new("google"), Key: new("50"), Count: 7}
+	half := schema.Count{Metric: "coverage", Stratum: summary.Unranked, Agent: new("Googlebot"), Category: new("search"),
+		Profile: new("google"), Key: new("50"), Count: 7}
 	for i, run := range []struct {
 		profile string
 		counts  []schema.Count
@@ -34,7 +35,8 @@ func TestRunsThatSayWhatHostsList(t *testing.T) {
 		{"google", []schema.Count{host(summary.HostLists, 7), half}},
 	} {
 		counts := append([]schema.Count{{Metric: "targets", Stratum: summary.Unranked, Count: 20}}, run.counts...)
-		r, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{run.profile}, Tables: []string{"summary"}, AsOf: new(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
+		r, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{run.profile},
+			Tables: []string{"summary"}, AsOf: new(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
 		must(t, err)
 		s, err := r.Segment(0)
 		must(t, err)
@@ -44,7 +46,8 @@ func TestRunsThatSayWhatHostsList(t *testing.T) {
 		must(t, err)
 		must(t, r.Complete(sink.Completion{Totals: totals}))
 	}
-	r, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"r0", "r1", "r2", "r3", "r4"}, Profiles: []string{"google"}})
+	r, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"r0", "r1", "r2", "r3", "r4"},
+		Profiles: []string{"google"}})
 	must(t, err)
 	var got []string
 	for _, l := range r.Listed([]string{"Googlebot"}) {
@@ -54,7 +57,9 @@ func TestRunsThatSayWhatHostsList(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"r0: 7 list, 3 closed, ", "r3: 0 list, 9 closed, the registry of run r0 has no Googlebot", "r4: 7 list, 0 closed, the registry of run r3 has no Googlebot"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"r0: 7 list, 3 closed, ",
+		"r3: 0 list, 9 closed, the registry of run r0 has no Googlebot",
+		"r4: 7 list, 0 closed, the registry of run r3 has no Googlebot"}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -14,7 +14,8 @@ import (
 func simplePoint(run int, agent string, count, of int64) schema.Point {
 	p := schema.Point{
 		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"),
-		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseHosts, Count: count, Denominator: of,
+		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseHosts,
+		Count: count, Denominator: of,
 	}
 	if run > 1 {
 		p.Comparable = new(true)
@@ -82,7 +83,8 @@ func TestMoversAreNotChance(t *testing.T) {
 		moved := slices.IndexFunc(m.Movers, func(m Mover) bool { return *m.Agent == "moved" })
 		if moved >= 0 {
 			found++
-			if d := m.Movers[moved]; d.Low <= 0 || d.Low > d.Difference || d.Difference > d.High || d.From.Run != "r1" || d.To.Run != "r2" {
+			if d := m.Movers[moved]; d.Low <= 0 || d.Low > d.Difference || d.Difference > d.High || d.From.Run != "r1" ||
+				d.To.Run != "r2" {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -111,7 +113,8 @@ func TestMoversBetweenComparableRuns(t *testing.T) {
 		simplePoint(1, "gone", 100, 1000), simplePoint(2, "gone", 800, 1000),
 		simplePoint(1, "empty", 0, 0), simplePoint(2, "empty", 100, 1000), simplePoint(3, "empty", 500, 1000),
 		simplePoint(1, "still", 100, 1000), simplePoint(2, "still", 900, 1000), simplePoint(3, "still", 101, 1000),
-		rfc(simplePoint(1, "other", 100, 1000)), rfc(simplePoint(2, "other", 900, 1000)), rfc(simplePoint(3, "other", 900, 1000)),
+		rfc(simplePoint(1, "other", 100, 1000)), rfc(simplePoint(2, "other", 900, 1000)),
+		rfc(simplePoint(3, "other", 900, 1000)),
 		signal(simplePoint(1, "", 500, 1000)), signal(simplePoint(2, "", 400, 1000)), signal(simplePoint(3, "", 90, 1000)),
 	).Movers(All, All)
 	var got []string
@@ -122,7 +125,8 @@ func TestMoversBetweenComparableRuns(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s %s %d %s %d", name, m.From.Run, m.From.Count, m.To.Run, m.To.Count))
 	}
-	want := []string{"late r2 200 r3 800", "content-signal ai-train=no r1 500 r3 90", "empty r2 100 r3 500", "all r1 100 r3 300"}
+	want := []string{"late r2 200 r3 800", "content-signal ai-train=no r1 500 r3 90", "empty r2 100 r3 500",
+		"all r1 100 r3 300"}
 	if !slices.Equal(got, want) || m.Compared != 5 || m.Broken != 1 {
 		t.Errorf("%q, want %q; %d compared, %d broken", got, want, m.Compared, m.Broken)
 	}

@@ -28,10 +28,13 @@ func TestFrontPagesOfRuns(t *testing.T) {
 	}
 	for i, counts := range [][]schema.Count{
 		{count("targets", "", 100)},
-		{count("targets", "", 100), count("front_page", "read", 80), count("front_page", "failed", 20), count("page_preference", "x-robots-tag ai-train disallow", 8), count("page_refusal", "any", 8), count("page_refusal", "alone", 2)},
+		{count("targets", "", 100), count("front_page", "read", 80), count("front_page", "failed", 20),
+			count("page_preference", "x-robots-tag ai-train disallow", 8), count("page_refusal", "any", 8),
+			count("page_refusal", "alone", 2)},
 		{count("targets", "", 100), count("front_page", "read", 50), count("front_page", "failed", 50)},
 	} {
-		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"}, Tables: []string{"summary"}, AsOf: new(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
+		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"},
+			Tables: []string{"summary"}, AsOf: new(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)
@@ -46,14 +49,18 @@ func TestFrontPagesOfRuns(t *testing.T) {
 	var got []string
 	for _, p := range r.Points {
 		if p.Stratum == All && p.Metric != "targets" {
-			got = append(got, fmt.Sprintf("%s %s %s %d/%d %s", p.Metric, schema.OrZero(p.Key), p.Run, p.Count, p.Denominator, p.Base))
+			got = append(got, fmt.Sprintf("%s %s %s %d/%d %s", p.Metric, schema.OrZero(p.Key), p.Run, p.Count, p.Denominator,
+				p.Base))
 		}
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{
-		"front_page failed r1 20/100 hosts", "front_page failed r2 50/100 hosts", "front_page read r1 80/100 hosts", "front_page read r2 50/100 hosts",
-		"page_preference x-robots-tag ai-train disallow r1 8/80 pages", "page_preference x-robots-tag ai-train disallow r2 0/50 pages",
-		"page_refusal alone r1 2/80 pages", "page_refusal alone r2 0/50 pages", "page_refusal any r1 8/80 pages", "page_refusal any r2 0/50 pages",
+		"front_page failed r1 20/100 hosts", "front_page failed r2 50/100 hosts", "front_page read r1 80/100 hosts",
+		"front_page read r2 50/100 hosts",
+		"page_preference x-robots-tag ai-train disallow r1 8/80 pages",
+		"page_preference x-robots-tag ai-train disallow r2 0/50 pages",
+		"page_refusal alone r1 2/80 pages", "page_refusal alone r2 0/50 pages", "page_refusal any r1 8/80 pages",
+		"page_refusal any r2 0/50 pages",
 	}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

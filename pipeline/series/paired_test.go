@@ -14,7 +14,8 @@ import (
 // The interval of paired shares turns round with the runs, holds the difference, is that of
 // samples that differ where hosts are not alike in both runs, and narrower where they are.
 func TestPairedDifference(t *testing.T) {
-	for _, p := range []pairs{{36, 2, 12, 0}, {20, 2, 12, 16}, {18, 0, 14, 18}, {53, 0, 1, 0}, {300, 40, 0, 2660}, {0, 40, 0, 2960}, {5, 45, 45, 405}, {0, 0, 0, 9}, {9, 0, 0, 0}} {
+	for _, p := range []pairs{{36, 2, 12, 0}, {20, 2, 12, 16}, {18, 0, 14, 18}, {53, 0, 1, 0}, {300, 40, 0, 2660},
+		{0, 40, 0, 2960}, {5, 45, 45, 405}, {0, 0, 0, 9}, {9, 0, 0, 0}} {
 		for _, quantile := range []float64{summary.Normal95, 3.5} {
 			d, low, high := p.difference(quantile)
 			turned, turnedLow, turnedHigh := pairs{p.both, p.lost, p.gained, p.none}.difference(quantile)
@@ -137,7 +138,8 @@ func TestFortyOfThreeThousand(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 		for _, x := range m.Movers {
-			if x.Pairs == nil || x.Gained != 40 || x.Lost != 0 || x.Hosts != 3000 || x.Low <= 0.007 || x.High >= 0.02 || x.Chance > 1e-11 {
+			if x.Pairs == nil || x.Gained != 40 || x.Lost != 0 || x.Hosts != 3000 || x.Low <= 0.007 || x.High >= 0.02 ||
+				x.Chance > 1e-11 {
 				t.Errorf("%s: %+v %+v", name, x, x.Pairs)
 			}
 		}
@@ -146,7 +148,8 @@ func TestFortyOfThreeThousand(t *testing.T) {
 				continue
 			}
 			last := course.Runs[1]
-			if last.Since == nil || last.IsChance != (c.moved == 0 || course.Agent == "C") || course.Runs[0].Since != nil || last.Low == nil {
+			if last.Since == nil || last.IsChance != (c.moved == 0 || course.Agent == "C") || course.Runs[0].Since != nil ||
+				last.Low == nil {
 				t.Errorf("%s: %s: %+v", name, course.Agent, last)
 			}
 			if p := last.Since.Pairs; p != nil && course.Agent == "C" && (p.Gained != 60 || p.Lost != 60) {
@@ -162,8 +165,10 @@ func TestPairsOfHosts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const hosts = 500
 	p := newPairing(2, hosts)
-	k := []id{{metric: "policy", agent: "A", category: "x", profile: "google", key: "disallow_all"}, {metric: "policy", agent: "A", category: "x", profile: "rfc9309", key: "disallow_all"},
-		{metric: "signal", key: "s"}, {metric: "category", category: "x", profile: "google", key: "any"}, {metric: "category", category: "x", profile: "google", key: "all"}}
+	k := []id{{metric: "policy", agent: "A", category: "x", profile: "google", key: "disallow_all"},
+		{metric: "policy", agent: "A", category: "x", profile: "rfc9309", key: "disallow_all"},
+		{metric: "signal", key: "s"}, {metric: "category", category: "x", profile: "google", key: "any"},
+		{metric: "category", category: "x", profile: "google", key: "all"}}
 	var is [2][hosts][]bool
 	var answers, bands [2][hosts]int
 	for run := range 2 {
@@ -187,7 +192,8 @@ func TestPairsOfHosts(t *testing.T) {
 		for n, figure := range k {
 			var want pairs
 			for host := range hosts {
-				if answers[0][host] != 2 || answers[1][host] != 2 || stratum != All && (bands[0][host] != 0 || bands[1][host] != 0) {
+				if answers[0][host] != 2 || answers[1][host] != 2 || stratum != All &&
+					(bands[0][host] != 0 || bands[1][host] != 0) {
 					continue
 				}
 				switch a, b := is[0][host][n], is[1][host][n]; {
@@ -211,7 +217,8 @@ func TestPairsOfHosts(t *testing.T) {
 			}
 		}
 	}
-	if got := idOf(&schema.Point{Metric: "policy", Agent: new("A"), Category: new("y"), Profile: new("google"), Key: new("disallow_all")}); got != p.ids[p.numbers[got]] {
+	if got := idOf(&schema.Point{Metric: "policy", Agent: new("A"), Category: new("y"), Profile: new("google"),
+		Key: new("disallow_all")}); got != p.ids[p.numbers[got]] {
 		t.Errorf("%+v is not a figure that pairs know", got)
 	}
 }

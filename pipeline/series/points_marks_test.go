@@ -31,13 +31,16 @@ func TestTheAutumnOf2025IsMarked(t *testing.T) {
 		runs []run
 		mark string // the run that is marked, and what its text has; "" for none
 	}{
-		"more":                 {[]run{{"2025-08-01", 2}, {"2025-11-01", 9}, {"2026-02-01", 20}}, "b: 4.5% of the hosts have such a file, after 1.0%"},
-		"on the day":           {[]run{{"2025-09-23", 0}, {"2025-09-24", 1}}, "b: 0.5% of the hosts have such a file, after 0.0%"},
-		"the day before":       {[]run{{"2025-09-22", 0}, {"2025-09-23", 1}}, ""},
-		"as many":              {[]run{{"2025-08-01", 9}, {"2025-11-01", 9}, {"2026-02-01", 20}}, ""},
-		"fewer":                {[]run{{"2025-08-01", 9}, {"2025-11-01", 2}}, ""},
-		"later runs alone":     {[]run{{"2025-11-01", 2}, {"2026-02-01", 9}}, ""},
-		"a run of long before": {[]run{{"2021-08-01", 0}, {"2022-01-01", 2}, {"2026-02-01", 20}}, "c: 10.0% of the hosts have such a file, after 1.0%"},
+		"more": {[]run{{"2025-08-01", 2}, {"2025-11-01", 9}, {"2026-02-01", 20}},
+			"b: 4.5% of the hosts have such a file, after 1.0%"},
+		"on the day": {[]run{{"2025-09-23", 0}, {"2025-09-24", 1}},
+			"b: 0.5% of the hosts have such a file, after 0.0%"},
+		"the day before":   {[]run{{"2025-09-22", 0}, {"2025-09-23", 1}}, ""},
+		"as many":          {[]run{{"2025-08-01", 9}, {"2025-11-01", 9}, {"2026-02-01", 20}}, ""},
+		"fewer":            {[]run{{"2025-08-01", 9}, {"2025-11-01", 2}}, ""},
+		"later runs alone": {[]run{{"2025-11-01", 2}, {"2026-02-01", 9}}, ""},
+		"a run of long before": {[]run{{"2021-08-01", 0}, {"2022-01-01", 2}, {"2026-02-01", 20}},
+			"c: 10.0% of the hosts have such a file, after 1.0%"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -51,7 +54,8 @@ func TestTheAutumnOf2025IsMarked(t *testing.T) {
 					counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
 				}
 				counts.AddN("body", summary.Unranked, "only_comments", r.comments)
-				w, err := sink.Create(dir, journal.Plan{Run: id, Started: day(r.date), Tables: []string{"summary"}, Profiles: []string{"google"}})
+				w, err := sink.Create(dir, journal.Plan{Run: id, Started: day(r.date), Tables: []string{"summary"},
+					Profiles: []string{"google"}})
 				must(t, err)
 				must(t, w.Complete(sink.Completion{Finished: day(r.date), Totals: sink.Totals{Counts: counts.Rows()}}))
 				w.Close()
@@ -83,7 +87,8 @@ func TestWallsAreMarked(t *testing.T) {
 	}{
 		{50, 0, []string{"walls: they hide the policies of 50.0% of the hosts, of 0.0% in a neighbouring run"}},
 		{0, 50, []string{"an outage: the policies of 50.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
-		{40, 10, []string{"walls: they hide the policies of 40.0% of the hosts, of 0.0% in a neighbouring run", "an outage: the policies of 10.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
+		{40, 10, []string{"walls: they hide the policies of 40.0% of the hosts, of 0.0% in a neighbouring run",
+			"an outage: the policies of 10.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
 		{1, 49, []string{"an outage: the policies of 49.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
 		{1, 1, []string{"walls: they hide the policies of 1.0% of the hosts, of 0.0% in a neighbouring run"}},
 	} {
@@ -111,7 +116,8 @@ func TestWallsAreMarked(t *testing.T) {
 				counts.AddAgent("policy", summary.Unranked, 0, 0, class)
 			}
 			at := time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)
-			w, err := sink.Create(dir, journal.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
+			w, err := sink.Create(dir, journal.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"},
+				Profiles: []string{"google"}})
 			must(t, err)
 			must(t, w.Complete(sink.Completion{Finished: at, Totals: sink.Totals{Counts: counts.Rows()}}))
 			must(t, w.Close())
@@ -124,7 +130,8 @@ func TestWallsAreMarked(t *testing.T) {
 		}
 		got := make(map[string]int64)
 		for _, p := range s.Points {
-			if p.Metric == "policy" && schema.OrZero(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All && p.Count != p.Denominator {
+			if p.Metric == "policy" && schema.OrZero(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All &&
+				p.Count != p.Denominator {
 				t.Errorf("%+v: run %s: %d of %d files", c, p.Run, p.Count, p.Denominator)
 			}
 			if p.Run == "b" && p.Stratum == All && p.Base == baseHosts && p.Count > 0 {
@@ -149,7 +156,8 @@ func TestWallsAreMarked(t *testing.T) {
 			}
 			marks = append(marks, m.Text)
 		}
-		if !slices.Equal(marks, c.marks) || !strings.Contains(strings.Join(s.Warnings, "\n"), fmt.Sprintf("the policies of %d.0%% of the hosts are unknown in run b", c.walls+c.down)) {
+		if !slices.Equal(marks, c.marks) || !strings.Contains(strings.Join(s.Warnings, "\n"),
+			fmt.Sprintf("the policies of %d.0%% of the hosts are unknown in run b", c.walls+c.down)) {
 			t.Errorf("%+v: marks %q, warnings %q", c, marks, s.Warnings)
 		}
 	}

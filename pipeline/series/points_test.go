@@ -27,13 +27,14 @@ func TestCautions(t *testing.T) {
 		hosts  sizes
 		want   string
 	}{
-		"none":                    {good, "clustered", 4000, even, ""},
-		"few hosts":               {good, "clustered", 999, even, "few_hosts"},
-		"a rare share":            {with(func(e *estimate) { e.share = 0.049 }), "clustered", 4000, even, "rare"},
-		"a share near one":        {with(func(e *estimate) { e.share = 0.951 }), "wilson", 4000, even, "rare"},
-		"few that say as much":    {with(func(e *estimate) { e.counted = 19 }), "clustered", 4000, even, "rare"},
-		"few clusters":            {good, "clustered", 4000, sizes{n: 4000, squares: 90000, clusters: 199}, "few_clusters"},
-		"uneven clusters":         {good, "clustered", 4000, sizes{n: 4000, squares: 4000 * 41, clusters: 2000}, "uneven_clusters"},
+		"none":                 {good, "clustered", 4000, even, ""},
+		"few hosts":            {good, "clustered", 999, even, "few_hosts"},
+		"a rare share":         {with(func(e *estimate) { e.share = 0.049 }), "clustered", 4000, even, "rare"},
+		"a share near one":     {with(func(e *estimate) { e.share = 0.951 }), "wilson", 4000, even, "rare"},
+		"few that say as much": {with(func(e *estimate) { e.counted = 19 }), "clustered", 4000, even, "rare"},
+		"few clusters":         {good, "clustered", 4000, sizes{n: 4000, squares: 90000, clusters: 199}, "few_clusters"},
+		"uneven clusters": {good, "clustered", 4000, sizes{n: 4000, squares: 4000 * 41, clusters: 2000},
+			"uneven_clusters"},
 		"clusters of no interest": {good, "wilson", 4000, sizes{n: 4000, squares: 4000 * 4000, clusters: 1}, ""},
 		"two":                     {with(func(e *estimate) { e.share = 0.01 }), "stratified", 10, even, "few_hosts,rare"},
 	} {
@@ -54,7 +55,8 @@ func TestAnyOfACategory(t *testing.T) {
 	for key, n := range map[string]int64{"all": 2, "some": 30, "none": 400, "unknown": 5000} {
 		r.add(summary.Count{Metric: "category", Stratum: "1-1000", Category: "x", Profile: "google", Key: key, N: n})
 	}
-	if n := r.all.of("1-1000").counts[id{metric: "category", category: "x", profile: "google", key: closesAny}].n; n != 32 {
+	if n := r.all.of("1-1000").counts[id{metric: "category", category: "x", profile: "google",
+		key: closesAny}].n; n != 32 {
 		t.Errorf("any is %d, want 32", n)
 	}
 }
@@ -62,9 +64,12 @@ func TestAnyOfACategory(t *testing.T) {
 // Each cell of the CSV stands under its column; null is empty.
 func TestColumnsOfCSV(t *testing.T) {
 	point := schema.Point{
-		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: new("=A"), Category: new("c"), Profile: new("p"), Key: new("k"),
-		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2, Share: new(0.5), Low: new(0.25), High: new(0.75),
-		Method: new("clustered"), DesignEffect: new(1.5), Clusters: new(int64(7)), Caution: new("rare"), Comparable: new(false), WhyNot: new("why"),
+		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: new("=A"), Category: new("c"), Profile: new("p"),
+		Key: new("k"),
+		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2,
+		Share: new(0.5), Low: new(0.25), High: new(0.75),
+		Method: new("clustered"), DesignEffect: new(1.5), Clusters: new(int64(7)), Caution: new("rare"),
+		Comparable: new(false), WhyNot: new("why"),
 	}
 	var out strings.Builder
 	must(t, WriteCSV(&out, []schema.Point{point, {Metric: "targets"}}))

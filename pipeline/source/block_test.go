@@ -17,7 +17,8 @@ func TestCapturesAreJoined(t *testing.T) {
 		next cdx.Capture
 		want int
 	}{
-		"next to it": {at("a", 1100, 5), 2}, "a gap": {at("a", 1100+mostGap, 5), 2}, "too large a gap": {at("a", 1101+mostGap, 5), 1},
+		"next to it": {at("a", 1100, 5), 2}, "a gap": {at("a", 1100+mostGap, 5), 2}, "too large a gap": {
+			at("a", 1101+mostGap, 5), 1},
 		"overlapping": {at("a", 1099, 5), 1}, "no length": {at("a", 1100, 0), 1}, "another archive": {at("b", 1100, 5), 1},
 		"as long as a range may be": {at("a", 1100, mostRange-100), 2}, "longer": {at("a", 1100, mostRange-99), 1},
 	} {

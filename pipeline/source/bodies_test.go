@@ -36,7 +36,8 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 	}
 	must(t, w.Close())
 	for what, bodies := range map[string]string{
-		"a folder": dir, "a tar": writeFile(t, "b.tar", plain.Bytes()), "gzip": writeFile(t, "b.tgz", gzipped(plain.String())), "zstd": writeFile(t, "b.tar.zst", zstandard(plain.String())),
+		"a folder": dir, "a tar": writeFile(t, "b.tar", plain.Bytes()), "gzip": writeFile(t, "b.tgz",
+			gzipped(plain.String())), "zstd": writeFile(t, "b.tar.zst", zstandard(plain.String())),
 	} {
 		for _, shards := range []int{1, 3} {
 			var got []string
@@ -65,7 +66,8 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 	sheet := writeFile(t, "b.xlsx", []byte("PK\x03\x04\x14\x00"))
 	s, err := Open(t.Context(), Config{Bodies: sheet, Schemes: []string{"https"}, Limits: fetch.Limits{MaxBody: 1 << 20}})
 	must(t, err)
-	if err := s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }); err == nil || !strings.Contains(err.Error(), "b.xlsx: is a zip archive") {
+	if err := s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "b.xlsx: is a zip archive") {
 		t.Errorf("a spreadsheet: %v", err)
 	}
 }
@@ -73,8 +75,10 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 // Of several files of one origin the first is the target, and the others are duplicates,
 // once in all shards.
 func TestBodiesOfOneOrigin(t *testing.T) {
-	names := []string{"A.example", "a.example", "a.example.", "a.example/robots.txt", "a.example_443", "b.example", "b.example_8443", "xn--bcher-kva.example", "BÜCHER.example"}
-	want := []string{"https://a.example A.example", "https://b.example b.example", "https://b.example:8443 b.example_8443", "https://xn--bcher-kva.example xn--bcher-kva.example"}
+	names := []string{"A.example", "a.example", "a.example.", "a.example/robots.txt", "a.example_443", "b.example",
+		"b.example_8443", "xn--bcher-kva.example", "BÜCHER.example"}
+	want := []string{"https://a.example A.example", "https://b.example b.example",
+		"https://b.example:8443 b.example_8443", "https://xn--bcher-kva.example xn--bcher-kva.example"}
 	dir := t.TempDir()
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
@@ -120,7 +124,8 @@ func TestBodiesOfOneOrigin(t *testing.T) {
 			}
 			slices.Sort(got)
 			if d := cmp.Diff(given.want, got); d != "" || duplicates != given.rejects || all != duplicates {
-				t.Errorf("%s, %d shards: %d duplicates of %d rejected, want %d (-want +got):\n%s", what, shards, duplicates, all, given.rejects, d)
+				t.Errorf("%s, %d shards: %d duplicates of %d rejected, want %d (-want +got):\n%s", what, shards, duplicates, all,
+					given.rejects, d)
 			}
 		}
 	}

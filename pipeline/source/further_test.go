@@ -21,7 +21,8 @@ import (
 // server said.
 func record(kind, path, hour, fields, answer string) []byte {
 	block := "HTTP/1.1 " + strings.Replace(answer, "\n", "\r\n\r\n", 1)
-	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: 2026-01-10T%s:00:00Z\r\nWARC-Target-URI: https://a.example%s\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: 2026-01-10T%s:00:00Z\r\n"+
+		"WARC-Target-URI: https://a.example%s\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		kind, hour, path, fields, len(block), block)
 }
 
@@ -30,15 +31,21 @@ func record(kind, path, hour, fields, answer string) []byte {
 func TestFurtherAnswersOfArchives(t *testing.T) {
 	const revisit = "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\n"
 	one := [][]byte{
-		record("response", "/map", "01", "", "200\nof 1"), record("response", "/robots.txt", "02", "", "200\n#"), record("response", "/map", "05", "WARC-Record-ID: <urn:five>\r\n", "200\nof 5"),
-		record("response", "/map?other", "02", "", "200\nother"), record("revisit", "/lost", "02", revisit+"WARC-Refers-To: <urn:none>\r\n", "200\n"),
+		record("response", "/map", "01", "", "200\nof 1"), record("response", "/robots.txt", "02", "", "200\n#"),
+		record("response", "/map", "05", "WARC-Record-ID: <urn:five>\r\n", "200\nof 5"),
+		record("response", "/map?other", "02", "", "200\nother"), record("revisit", "/lost", "02", revisit+
+			"WARC-Refers-To: <urn:none>\r\n", "200\n"),
 	}
 	two := [][]byte{
-		record("response", "/robots.txt", "08", "", "200\n#"), record("revisit", "/map", "09", revisit+"WARC-Refers-To: <urn:five>\r\n", "200\n"),
-		record("revisit", "/map", "07", revisit, "200\n"), record("response", "/map", "08", "", "304\n"), record("revisit", "/gone", "09", revisit+"WARC-Refers-To: <urn:none>\r\n", "404\nno"), record("response", "/robots.txt", "20", "", "200\n#"), record("response", "/map", "19", "", "503\n"),
+		record("response", "/robots.txt", "08", "", "200\n#"), record("revisit", "/map", "09", revisit+
+			"WARC-Refers-To: <urn:five>\r\n", "200\n"),
+		record("revisit", "/map", "07", revisit, "200\n"), record("response", "/map", "08", "", "304\n"),
+		record("revisit", "/gone", "09", revisit+"WARC-Refers-To: <urn:none>\r\n", "404\nno"),
+		record("response", "/robots.txt", "20", "", "200\n#"), record("response", "/map", "19", "", "503\n"),
 	}
 	want := []string{
-		"02 /map 01 200 of 1", "02 /lost none", "02 /gone 09 404 no", "02 /nothing none", "08 /map 09 200 of 5", "08 /lost none", "08 /gone 09 404 no", "08 /nothing none",
+		"02 /map 01 200 of 1", "02 /lost none", "02 /gone 09 404 no", "02 /nothing none", "08 /map 09 200 of 5",
+		"08 /lost none", "08 /gone 09 404 no", "08 /nothing none",
 		"20 /map 19 503 ", "20 /lost none", "20 /gone 09 404 no", "20 /nothing none",
 	}
 	for name, pack := range map[string]func(string) []byte{

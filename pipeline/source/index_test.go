@@ -36,7 +36,8 @@ func readAll(t *testing.T, c Config) (answers []string, rejects *input.Account, 
 			if t.Capture.Unstored {
 				first = "unstored"
 			}
-			answers = append(answers, fmt.Sprintf("%s %d %s", t.Capture.Origin.Host, t.Capture.Status(), first+t.Stored.Mismatch))
+			answers = append(answers, fmt.Sprintf("%s %d %s", t.Capture.Origin.Host, t.Capture.Status(),
+				first+t.Stored.Mismatch))
 			return nil
 		})
 		if err != nil {
@@ -70,7 +71,8 @@ func TestIndexesOfServers(t *testing.T) {
 	if err := Check(t.Context(), Config{CDX: []string{filepath.Join(archives, "index-*")}}); err != nil {
 		t.Errorf("a pattern: %v", err)
 	}
-	if err := Check(context.Background(), Config{CDX: []string{filepath.Join(archives, "none-*")}}); err == nil || !strings.Contains(err.Error(), "no such file; give indexes of captures") {
+	if err := Check(context.Background(), Config{CDX: []string{filepath.Join(archives, "none-*")}}); err == nil ||
+		!strings.Contains(err.Error(), "no such file; give indexes of captures") {
 		t.Errorf("a pattern of nothing: %v", err)
 	}
 }
@@ -79,14 +81,18 @@ func TestIndexesOfServers(t *testing.T) {
 // said to be in its line of its file.
 func TestSeveralIndexes(t *testing.T) {
 	dir := t.TempDir()
-	a, b := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n"), sinktest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n# b\n")
+	a, b := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n"), sinktest.Response("b.example",
+		"HTTP/1.1 200 OK\r\n\r\n# b\n")
 	must(t, os.WriteFile(filepath.Join(dir, "x.warc"), []byte(a+b), 0o666))
 	lineOf := func(host string, length, offset int) string {
 		return fmt.Sprintf("x 20260110060000 https://%s/robots.txt text/plain 200 A - - %d %d x.warc", host, length, offset)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "1.cdx"), []byte("\ufeff\r\n"+lineOf("a.example", len(a), 0)+"\r\nwrong\r\n"), 0o666))
-	must(t, os.WriteFile(filepath.Join(dir, "2.cdx.gz"), sinktest.Gzip("bad\n"+lineOf("b.example", len(b), len(a))+"\n"+lineOf("a.example", len(a), 0)+"\n"), 0o666))
-	for _, given := range [][]string{{filepath.Join(dir, "*.cdx*")}, {filepath.Join(dir, "1.cdx"), filepath.Join(dir, "2.cdx.gz")}} {
+	must(t, os.WriteFile(filepath.Join(dir, "1.cdx"), []byte("\ufeff\r\n"+lineOf("a.example", len(a), 0)+"\r\nwrong\r\n"),
+		0o666))
+	must(t, os.WriteFile(filepath.Join(dir, "2.cdx.gz"), sinktest.Gzip("bad\n"+lineOf("b.example", len(b), len(a))+"\n"+
+		lineOf("a.example", len(a), 0)+"\n"), 0o666))
+	for _, given := range [][]string{{filepath.Join(dir, "*.cdx*")}, {filepath.Join(dir, "1.cdx"),
+		filepath.Join(dir, "2.cdx.gz")}} {
 		got, rejects, err := readAll(t, Config{CDX: given, Base: dir})
 		if d := cmp.Diff([]string{"a.example 200 # a", "b.example 200 # b"}, got); d != "" || err != nil {
 			t.Fatalf("%v\n%s", err, d)
@@ -94,7 +100,8 @@ func TestSeveralIndexes(t *testing.T) {
 		if n, first := rejects.Found(); n != 3 || !strings.HasPrefix(first, "line 3: not_a_capture: 1 fields") {
 			t.Errorf("%d rejected, the first %q", n, first)
 		}
-		if k := rejects.Kinds()["duplicate"]; k.N != 1 || k.First != "the same record as in line 2 of "+filepath.Join(dir, "1.cdx") {
+		if k := rejects.Kinds()["duplicate"]; k.N != 1 || k.First != "the same record as in line 2 of "+filepath.Join(dir,
+			"1.cdx") {
 			t.Errorf("duplicates: %+v", k)
 		}
 	}
@@ -103,7 +110,8 @@ func TestSeveralIndexes(t *testing.T) {
 // A list of archives may begin with a byte order mark, and have the line ends of Windows.
 func TestByteOrderMarkInAListOfArchives(t *testing.T) {
 	archive := writeFile(t, "a.warc", []byte(sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n# a\n")))
-	for _, text := range []string{"\ufeff" + archive + "\r\n", "\ufeff# archives\r\n" + archive + "\r\n\r\n", string(sinktest.Gzip("\ufeff" + archive + "\n"))} {
+	for _, text := range []string{"\ufeff" + archive + "\r\n", "\ufeff# archives\r\n" + archive + "\r\n\r\n",
+		string(sinktest.Gzip("\ufeff" + archive + "\n"))} {
 		got, _, err := readAll(t, Config{Paths: writeFile(t, "list", []byte(text))})
 		if d := cmp.Diff([]string{"a.example 200 # a"}, got); d != "" || err != nil {
 			t.Errorf("%.20q: %v\n%s", text, err, d)

@@ -25,8 +25,10 @@ func TestIndexesOfWarcio(t *testing.T) {
 	dir := l.write(t)
 	files := []string{filepath.Join(dir, "early.warc.gz"), filepath.Join(dir, "late.warc.gz")}
 	for _, options := range [][]string{
-		{"--format", "cdx"}, {"--format", "cdxj"}, {"--format", "json"}, {"--format", "cdx", "--noSurt"}, {"--format", "cdxj", "--noSurt"},
-		{"--format", "cdx", "-f", "timestamp", "url", "digest", "mime", "filename", "offset", "length"}, {"--format", "json", "-f", "filename", "offset", "url", "timestamp", "digest", "mime"},
+		{"--format", "cdx"}, {"--format", "cdxj"}, {"--format", "json"}, {"--format", "cdx", "--noSurt"},
+		{"--format", "cdxj", "--noSurt"},
+		{"--format", "cdx", "-f", "timestamp", "url", "digest", "mime", "filename", "offset", "length"},
+		{"--format", "json", "-f", "filename", "offset", "url", "timestamp", "digest", "mime"},
 		{"--format", "cdx", "-f", "url", "timestamp", "status", "digest", "offset", "filename"},
 	} {
 		c := exec.Command(warcio, slices.Concat([]string{"cdx-index"}, files, options)...)
@@ -39,7 +41,8 @@ func TestIndexesOfWarcio(t *testing.T) {
 		got, rejects, err := readAll(t, Config{CDX: []string{writeFile(t, "x.cdx", index)}, Base: dir})
 		if d := cmp.Diff(want, got); d != "" || err != nil || rejects.Lines() != 1 {
 			first, _, _ := strings.Cut(string(index), "\n")
-			t.Errorf("%q: %v, %d rejected: %+v; an index such as %.200q\n%s", options, err, rejects.Lines(), rejects.Kinds(), first, d)
+			t.Errorf("%q: %v, %d rejected: %+v; an index such as %.200q\n%s", options, err, rejects.Lines(), rejects.Kinds(),
+				first, d)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func (l *library) add(file, date, url, kind, more, answer, mime, status, digest 
 		l.files[file] = new(bytes.Buffer)
 	}
 	iso, _ := time.Parse("20060102150405", date)
-	record := gzipped(sinktest.Record(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind, iso.Format(time.RFC3339), url, more), answer))
+	record := gzipped(sinktest.Record(fmt.Sprintf("WARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n%s", kind,
+		iso.Format(time.RFC3339), url, more), answer))
 	line := fmt.Sprintf(elevenFields, date, url, mime, status, digest, len(record), l.files[file].Len(), file)
 	l.files[file].Write(record)
 	l.index = append(l.index, line)
@@ -48,14 +49,17 @@ func sha1Of(body string) string {
 
 func (l *library) response(file, date, url, body string) string {
 	digest := sha1Of(body)
-	return l.add(file, date, url, "response", "WARC-Payload-Digest: sha1:"+digest+"\r\n", "HTTP/1.1 200 OK\r\n\r\n"+body, "text/plain", "200", digest)
+	return l.add(file, date, url, "response", "WARC-Payload-Digest: sha1:"+digest+"\r\n", "HTTP/1.1 200 OK\r\n\r\n"+body,
+		"text/plain", "200", digest)
 }
 
 func (l *library) revisit(file, date, url, body, more, answer string) string {
 	if body != "" {
 		more += "WARC-Payload-Digest: sha1:" + sha1Of(body) + "\r\n"
 	}
-	return l.add(file, date, url, "revisit", "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"+more, answer, "warc/revisit", "-", sha1Of(body))
+	return l.add(file, date, url, "revisit",
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"+more, answer, "warc/revisit",
+		"-", sha1Of(body))
 }
 
 func (l *library) write(t *testing.T) string {
@@ -83,19 +87,25 @@ func libraryOfRevisits() (l *library, want []string) {
 		say(name, body)
 	}
 	pair("digest.example", "", ok)
-	pair("date.example", "WARC-Refers-To-Target-URI: http://date.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok)
-	pair("fraction.example", "WARC-Refers-To-Target-URI: http://fraction.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00.789Z\r\n", ok)
+	pair("date.example", "WARC-Refers-To-Target-URI: http://date.example/robots.txt\r\n"+
+		"WARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok)
+	pair("fraction.example", "WARC-Refers-To-Target-URI: http://fraction.example/robots.txt\r\n"+
+		"WARC-Refers-To-Date: 2024-01-01T00:00:00.789Z\r\n", ok)
 	pair("headless.example", "", "")
 	pair("id.example", "WARC-Refers-To: <urn:uuid:1>\r\n", ok)
 
 	// Without digests in the records, a date alone; and of two captures in one second the one
 	// that was an answer.
-	l.add("early.warc.gz", early, "http://undigested.example/robots.txt", "response", "", ok+"# plain\n", "text/plain", "200", "-")
-	l.add("late.warc.gz", late, "http://undigested.example/robots.txt", "revisit", "WARC-Refers-To-Target-URI: http://undigested.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok, "warc/revisit", "200", "-")
+	l.add("early.warc.gz", early, "http://undigested.example/robots.txt", "response", "", ok+"# plain\n", "text/plain",
+		"200", "-")
+	l.add("late.warc.gz", late, "http://undigested.example/robots.txt", "revisit", "WARC-Refers-To-Target-URI: "+
+		"http://undigested.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok, "warc/revisit", "200",
+		"-")
 	say("undigested.example", "# plain")
 
 	// What was an error has the same text.
-	l.add("early.warc.gz", early, "http://error.example/robots.txt", "response", "WARC-Payload-Digest: sha1:"+sha1Of("# error\n")+"\r\n", "HTTP/1.1 404 Not Found\r\n\r\n# error\n", "text/plain", "404", sha1Of("# error\n"))
+	l.add("early.warc.gz", early, "http://error.example/robots.txt", "response", "WARC-Payload-Digest: sha1:"+
+		sha1Of("# error\n")+"\r\n", "HTTP/1.1 404 Not Found\r\n\r\n# error\n", "text/plain", "404", sha1Of("# error\n"))
 	l.revisit("late.warc.gz", late, "http://error.example/robots.txt", "# error\n", "", ok)
 	want = append(want, "error.example 200 # error", "error.example 404 ")
 
@@ -112,7 +122,8 @@ func libraryOfRevisits() (l *library, want []string) {
 	say("place.example", "# place")
 
 	// Nobody has the original, or what is said to be it is another one.
-	l.revisit("late.warc.gz", late, "http://lost.example/robots.txt", "# lost\n", "WARC-Refers-To-Target-URI: http://digest.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok)
+	l.revisit("late.warc.gz", late, "http://lost.example/robots.txt", "# lost\n",
+		"WARC-Refers-To-Target-URI: http://digest.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok)
 	want = append(want, "lost.example 200 unstored")
 	line = l.revisit("late.warc.gz", late, "http://gone.example/robots.txt", "# gone\n", "", ok)
 	l.index[len(l.index)-1] = line + " 100 0 gone.warc.gz"
@@ -125,7 +136,8 @@ func libraryOfRevisits() (l *library, want []string) {
 	want = append(want, "wrong.example 200 unstored")
 
 	// A revisit record that redirects says where to.
-	l.revisit("late.warc.gz", late, "http://moved.example/robots.txt", "", "", "HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n")
+	l.revisit("late.warc.gz", late, "http://moved.example/robots.txt", "", "",
+		"HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n")
 	want = append(want, "moved.example 301 unstored")
 	return l, want
 }
@@ -139,7 +151,8 @@ func TestOriginalsOfAnIndex(t *testing.T) {
 	defer server.Close()
 	slices.Sort(want)
 	for _, base := range []string{dir, server.URL} {
-		for name, text := range map[string]string{"in order": strings.Join(l.index, "\n"), "without lengths": withoutLengths(l.index)} {
+		for name, text := range map[string]string{"in order": strings.Join(l.index, "\n"), "without lengths": withoutLengths(
+			l.index)} {
 			c := Config{CDX: []string{writeFile(t, "x.cdx", []byte(text))}, Base: base, Remote: remote.Limits{AtOnce: 1}}
 			got, rejects, err := readAll(t, c)
 			if d := cmp.Diff(want, got); d != "" || err != nil {

@@ -134,11 +134,14 @@ func TestListsAskNoServerOfThisMachine(t *testing.T) {
 		_, first := s.rejects.Found()
 		return first, err
 	}
-	for _, url := range []string{server.URL + "/a.warc", strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/a.warc", "s3://bucket/a.warc"} {
-		index := fmt.Sprintf(`com,example)/robots.txt 20260101000000 {"url": "https://a.example/robots.txt", "filename": %q, "offset": "0", "length": "9"}`, url)
+	for _, url := range []string{server.URL + "/a.warc", strings.Replace(server.URL, "127.0.0.1", "localhost", 1) +
+		"/a.warc", "s3://bucket/a.warc"} {
+		index := fmt.Sprintf(
+			`com,example)/robots.txt 20260101000000 {"url": "https://a.example/robots.txt", "filename": %q, "offset": "0", "length": "9"}`, url)
 		for _, base := range []string{"", dir} {
 			for what, c := range map[string]Config{
-				"an index": {CDX: []string{writeFile(t, "x.cdxj", []byte(index))}, Base: base}, "a list": {Paths: writeFile(t, "list", []byte(url)), Base: base},
+				"an index": {CDX: []string{writeFile(t, "x.cdxj", []byte(index))}, Base: base},
+				"a list":   {Paths: writeFile(t, "list", []byte(url)), Base: base},
 			} {
 				reasons, err := read(c)
 				var bad *userfile.Error

@@ -42,18 +42,22 @@ func TestArchivesAreReadOnce(t *testing.T) {
 	}{
 		"a list": {
 			Config{Paths: writeFile(t, "list", []byte(strings.Join([]string{
-				at("a.warc"), "# a remark", at("./a.warc"), at("c/../a.warc"), at("c/a.warc"), at("link.warc"), at("b.warc"), at("round/a.warc"), at("hard.warc"), at("a.warc"),
+				at("a.warc"), "# a remark", at("./a.warc"), at("c/../a.warc"), at("c/a.warc"), at("link.warc"), at("b.warc"),
+				at("round/a.warc"), at("hard.warc"), at("a.warc"),
 			}, "\n")))},
 			[]string{at("a.warc"), at("c/a.warc"), at("b.warc")},
-			[]again{{3, at("./a.warc"), at("a.warc")}, {4, at("c/../a.warc"), at("a.warc")}, {6, at("link.warc"), at("a.warc")}, {8, at("round/a.warc"), at("a.warc")}, {9, at("hard.warc"), at("b.warc")}, {10, at("a.warc"), at("a.warc")}},
+			[]again{{3, at("./a.warc"), at("a.warc")}, {4, at("c/../a.warc"), at("a.warc")}, {6, at("link.warc"), at("a.warc")},
+				{8, at("round/a.warc"), at("a.warc")}, {9, at("hard.warc"), at("b.warc")}, {10, at("a.warc"), at("a.warc")}},
 		},
 		"URLs": {
-			Config{Paths: writeFile(t, "list", []byte("https://h.example/a~b.warc?sig=1\nHTTPS://H.example:443/a%7Eb.warc?sig=1#x\nhttps://h.example/a~b.warc?sig=2\nhttps://h.example/A~b.warc\n"))},
+			Config{Paths: writeFile(t, "list", []byte("https://h.example/a~b.warc?sig=1\n"+
+				"HTTPS://H.example:443/a%7Eb.warc?sig=1#x\nhttps://h.example/a~b.warc?sig=2\nhttps://h.example/A~b.warc\n"))},
 			[]string{"https://h.example/a~b.warc", "https://h.example/a~b.warc#2", "https://h.example/A~b.warc"},
 			[]again{{2, "HTTPS://H.example:443/a%7Eb.warc", "https://h.example/a~b.warc"}},
 		},
 		"a base": {
-			Config{Paths: writeFile(t, "list", []byte("x/a.warc\nx/./a.warc\nhttps://h.example/crawl/x/a.warc\nx/b.warc\n")), Base: "https://h.example/crawl/"},
+			Config{Paths: writeFile(t, "list", []byte("x/a.warc\nx/./a.warc\nhttps://h.example/crawl/x/a.warc\nx/b.warc\n")),
+				Base: "https://h.example/crawl/"},
 			[]string{"x/a.warc", "x/b.warc"},
 			[]again{{2, "x/./a.warc", "x/a.warc"}, {3, "https://h.example/crawl/x/a.warc", "x/a.warc"}},
 		},
@@ -129,7 +133,8 @@ func TestAPlanHasNoQueries(t *testing.T) {
 		t.Error(err)
 	}
 	c.Planning = true
-	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "list:2: names a URL with a query") || strings.Contains(err.Error(), "secret") {
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "list:2: names a URL with a query") ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 }

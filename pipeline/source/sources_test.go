@@ -19,7 +19,8 @@ func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "a.example"), []byte("User-agent: *\n"), 0o666))
 	list := writeFile(t, "hosts", []byte("a.example\nb.example\nnot a host\n"))
 	for shard, want := range map[target.Shard]int64{{}: 1, {Index: 0, Count: 2}: 1, {Index: 1, Count: 2}: 0} {
-		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard, Limits: fetch.Limits{MaxBody: 1 << 20}})
+		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard,
+			Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
 		rejects := input.NewAccount(nil, nil, func(int64) {})
 		must(t, s.Start(t.Context(), rejects, nil))
@@ -39,15 +40,18 @@ func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
 // Only an archive that was read to its end, without damage, may be passed over when the
 // run is resumed: rejected.csv lists the damage.
 func TestTheEndOfAnArchive(t *testing.T) {
-	good := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n") + sinktest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n")
+	good := sinktest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n") + sinktest.Response("b.example",
+		"HTTP/1.1 200 OK\r\n\r\n")
 	for _, row := range []struct {
 		name, content string
 		limit         int64
 		end           bool
 	}{
-		{"whole", good, 0, true}, {"damaged", good + "WARC/1.0\r\nWARC-Type: response\r\n", 0, false}, {"up to a limit", good, 1, false}, {"up to its end, by a limit", good, 9, false},
+		{"whole", good, 0, true}, {"damaged", good + "WARC/1.0\r\nWARC-Type: response\r\n", 0, false},
+		{"up to a limit", good, 1, false}, {"up to its end, by a limit", good, 9, false},
 	} {
-		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit, Limits: fetch.Limits{MaxBody: 1 << 20}})
+		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit,
+			Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
 		must(t, s.Start(t.Context(), input.NewAccount(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		v := s.Volumes[0]
@@ -59,7 +63,8 @@ func TestTheEndOfAnArchive(t *testing.T) {
 }
 
 func TestSourceLimit(t *testing.T) {
-	s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), Schemes: []string{"https"}, Limit: 2})
+	s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")),
+		Schemes: []string{"https"}, Limit: 2})
 	must(t, err)
 	must(t, s.Start(t.Context(), input.NewAccount(nil, nil, func(int64) {}), nil))
 	var got []int64
@@ -71,7 +76,8 @@ func TestSourceLimit(t *testing.T) {
 
 func TestInputsHaveOneOrder(t *testing.T) {
 	for range 20 {
-		s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.test\n")), Ranks: writeFile(t, "r", []byte("1,a.test\n"))})
+		s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.test\n")),
+			Ranks: writeFile(t, "r", []byte("1,a.test\n"))})
 		must(t, err)
 		inputs := s.Inputs()
 		if len(inputs) != 2 || inputs[0].Role != "hosts" || inputs[1].Role != "ranks" {

@@ -35,9 +35,11 @@ func TestTablesOfCaptures(t *testing.T) {
 	var archive bytes.Buffer
 	var rows []captured
 	add := func(host, body string, day int) {
-		record := sinktest.Record(fmt.Sprintf("WARC-Type: response\r\nWARC-Date: 2026-01-%02dT06:00:00Z\r\nWARC-Target-URI: https://%s/robots.txt\r\n", day, host), "HTTP/1.1 200 OK\r\n\r\n# "+body+"\n")
+		record := sinktest.Record(fmt.Sprintf("WARC-Type: response\r\nWARC-Date: 2026-01-%02dT06:00:00Z\r\n"+
+			"WARC-Target-URI: https://%s/robots.txt\r\n", day, host), "HTTP/1.1 200 OK\r\n\r\n# "+body+"\n")
 		name, _, _ := strings.Cut(host, ":")
-		rows = append(rows, captured{name, time.Date(2026, 1, day, 6, 0, 0, 0, time.UTC), "x.warc.gz", int64(archive.Len()), 0})
+		rows = append(rows, captured{name, time.Date(2026, 1, day, 6, 0, 0, 0, time.UTC), "x.warc.gz", int64(archive.Len()),
+			0})
 		content := gzipped(record)
 		rows[len(rows)-1].Length = int32(len(content))
 		archive.Write(content)
@@ -59,10 +61,13 @@ func TestTablesOfCaptures(t *testing.T) {
 		want  []string
 		kinds string
 	}{
-		{"all", Config{}, "", []string{"a.example 200 # earlier", "a.example 200 # first", "b.example 200 # another port", "b.example 200 # b"}, "map[other_subsets:4]"},
-		{"hosts", Config{}, "b.example\n", []string{"b.example 200 # another port", "b.example 200 # b"}, "map[other_hosts:2 other_subsets:4]"},
+		{"all", Config{}, "", []string{"a.example 200 # earlier", "a.example 200 # first", "b.example 200 # another port",
+			"b.example 200 # b"}, "map[other_subsets:4]"},
+		{"hosts", Config{}, "b.example\n", []string{"b.example 200 # another port", "b.example 200 # b"},
+			"map[other_hosts:2 other_subsets:4]"},
 		{"an origin", Config{}, "https://b.example\n", []string{"b.example 200 # b"}, "map[other_hosts:3 other_subsets:4]"},
-		{"last", Config{LastCapture: true}, "a.example\n", []string{"a.example 200 # first"}, "map[earlier_captures:1 other_hosts:2 other_subsets:4]"},
+		{"last", Config{LastCapture: true}, "a.example\n", []string{"a.example 200 # first"},
+			"map[earlier_captures:1 other_hosts:2 other_subsets:4]"},
 	} {
 		c := row.c
 		c.CDX, c.Base = []string{files}, dir
@@ -78,8 +83,10 @@ func TestTablesOfCaptures(t *testing.T) {
 			t.Errorf("%s: skipped %s, want %s", row.name, kinds, row.kinds)
 		}
 	}
-	_, _, err := readAll(t, Config{CDX: []string{writeFile(t, "hosts.parquet", parquetOf(t, []struct{ Host string }{{"a.example"}}))}})
-	if err == nil || !strings.Contains(err.Error(), "has no column url or url_host_name, warc_filename, warc_record_offset") {
+	_, _, err := readAll(t,
+		Config{CDX: []string{writeFile(t, "hosts.parquet", parquetOf(t, []struct{ Host string }{{"a.example"}}))}})
+	if err == nil || !strings.Contains(err.Error(),
+		"has no column url or url_host_name, warc_filename, warc_record_offset") {
 		t.Errorf("a list of hosts as an index: %v", err)
 	}
 }

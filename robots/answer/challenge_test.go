@@ -11,7 +11,8 @@ import (
 func TestChallengesFind(t *testing.T) {
 	marks := Challenges{
 		{Vendor: "cloudflare", Header: "cf-mitigated", Value: "challenge", Source: "s"},
-		{Vendor: "akamai", Statuses: []int{403}, Header: "Server", Value: "AkamaiGHost", Body: []string{"Access Denied", "reference"}, Source: "s"},
+		{Vendor: "akamai", Statuses: []int{403}, Header: "Server", Value: "AkamaiGHost", Body: []string{"Access Denied",
+			"reference"}, Source: "s"},
 		{Vendor: "human", Statuses: []int{200, 403}, Body: []string{"px-captcha"}, Source: "s"},
 		{Vendor: "imperva", Header: "x-iinfo", Source: "s"},
 	}
@@ -64,7 +65,8 @@ func TestChallengeValidate(t *testing.T) {
 		{Challenge{Vendor: "human", Body: []string{""}, Source: "s"}, "empty text"},
 		{Challenge{Vendor: "human", Body: []string{"x"}}, "no source"},
 	} {
-		if err := row.mark.Validate(); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+		if err := row.mark.Validate(); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(),
+			row.want) {
 			t.Errorf("%+v: %v, want %q", row.mark, err, row.want)
 		}
 	}

@@ -29,9 +29,12 @@ func chain(statuses ...int) (hops []answer.Hop) {
 // kindFacts has facts of every kind that a memory can hold.
 var kindFacts = []answer.Facts{
 	{Hops: chain(200)}, {Hops: chain(200), HTMLRedirect: true}, {Hops: chain(404)}, {Hops: chain(429)}, {Hops: chain(500)},
-	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: answer.ErrorDNSFailure}, {Hops: chain(200), Error: answer.ErrorTruncatedBody},
-	{Error: answer.ErrorProtocol}, {Hops: chain(301), Error: answer.ErrorRedirectLoop}, {Hops: chain(301), Error: answer.ErrorRedirectUnsupported},
-	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301), Error: answer.ErrorTimeout},
+	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: answer.ErrorDNSFailure},
+	{Hops: chain(200), Error: answer.ErrorTruncatedBody},
+	{Error: answer.ErrorProtocol}, {Hops: chain(301), Error: answer.ErrorRedirectLoop},
+	{Hops: chain(301), Error: answer.ErrorRedirectUnsupported},
+	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301),
+		Error: answer.ErrorTimeout},
 }
 
 // memoryProfiles returns profiles that differ in what they count as
@@ -71,7 +74,8 @@ func TestMemoryIsExact(t *testing.T) {
 				}
 				since = day(k)
 			}
-			if gotSince, gotStands := answer.Recall(&p.Answers, &m, now, p.MaxRedirects); !gotSince.Equal(since) || gotStands != stands {
+			if gotSince, gotStands := answer.Recall(&p.Answers, &m, now, p.MaxRedirects); !gotSince.Equal(since) ||
+				gotStands != stands {
 				t.Fatalf("profile %d: since %v, copy stands %v; want %v, %v", i, gotSince, gotStands, since, stands)
 			}
 		}
@@ -86,7 +90,8 @@ func TestMemoryIsExact(t *testing.T) {
 func TestMemoryByProfile(t *testing.T) {
 	strict := named("rfc9309")
 	strict.Name, strict.TooManyRequests = "strict", answer.ServerError
-	good, missing, limited, broken := answer.Facts{Hops: chain(200)}, answer.Facts{Hops: chain(404)}, answer.Facts{Hops: chain(429)}, answer.Facts{Hops: chain(500), Misconfigured: true}
+	good, missing, limited, broken := answer.Facts{Hops: chain(200)}, answer.Facts{Hops: chain(404)},
+		answer.Facts{Hops: chain(429)}, answer.Facts{Hops: chain(500), Misconfigured: true}
 	for _, c := range []struct {
 		name    string
 		answers []answer.Facts // one a day; the last is the new one
@@ -98,10 +103,12 @@ func TestMemoryByProfile(t *testing.T) {
 		{"200, misconfigured: not in the standard", []answer.Facts{good, broken}, named("rfc9309"), "undefined stale_copy 1"},
 		{"200, misconfigured: as 404", []answer.Facts{good, broken}, named("google"), "full_allow misconfigured_server -"},
 		{"200, 429, 5xx: the 429 is of the outage", []answer.Facts{good, limited, broken}, strict, "undefined stale_copy 1"},
-		{"200, 429, 5xx: the 429 has superseded the copy", []answer.Facts{good, limited, broken}, named("rfc9309"), "full_disallow server_error 2"},
+		{"200, 429, 5xx: the 429 has superseded the copy", []answer.Facts{good, limited, broken}, named("rfc9309"),
+			"full_disallow server_error 2"},
 		{"200, 404, 5xx: superseded for all", []answer.Facts{good, missing, broken}, strict, "full_disallow server_error 2"},
 		{"429 first", []answer.Facts{limited, limited, broken}, strict, "full_disallow server_error 0"},
-		{"429 first: the outage is the 5xx", []answer.Facts{limited, limited, broken}, named("rfc9309"), "full_disallow server_error 2"},
+		{"429 first: the outage is the 5xx", []answer.Facts{limited, limited, broken}, named("rfc9309"),
+			"full_disallow server_error 2"},
 		{"200 again", []answer.Facts{good, broken, good, limited}, strict, "undefined stale_copy 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,7 +154,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	p := named("google")
 	p.MaxRedirects = 1000
-	if since, stands := answer.Recall(&p.Answers, &m, at, p.MaxRedirects); stands || !since.Equal(at.AddDate(0, 0, 1-answer.MaxSeen)) {
+	if since, stands := answer.Recall(&p.Answers, &m, at, p.MaxRedirects); stands ||
+		!since.Equal(at.AddDate(0, 0, 1-answer.MaxSeen)) {
 		t.Errorf("since %v, stands %v", since, stands)
 	}
 }

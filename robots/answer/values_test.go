@@ -40,7 +40,8 @@ func TestListsOfValuesAreWhole(t *testing.T) {
 	for _, row := range reasonRows {
 		rows = append(rows, row.reason)
 	}
-	for name, list := range map[string][]string{"ErrorClass": list(ErrorClasses), "Outcome": list(Outcomes[:]), "Reason": list(rows)} {
+	for name, list := range map[string][]string{"ErrorClass": list(ErrorClasses), "Outcome": list(Outcomes[:]),
+		"Reason": list(rows)} {
 		if !slices.Equal(list, constants[name]) {
 			t.Errorf("%s: the list is %v, and the constants are %v", name, list, constants[name])
 		}
@@ -65,11 +66,13 @@ func TestRowsAreWhole(t *testing.T) {
 		if got := (Facts{Error: c}).Kind().Class; got != c.Answer() {
 			t.Errorf("an answer that ends with %s has class %s, want %s", c, got, c.Answer())
 		}
-		if got, want := (Facts{Error: c, Hops: []Hop{{Status: 503}}}).Kind().Class, c.Answer(); want.IsOutage() && got != ServerError || !want.IsOutage() && got != want {
+		if got, want := (Facts{Error: c, Hops: []Hop{{Status: 503}}}).Kind().Class, c.Answer(); want.IsOutage() &&
+			got != ServerError || !want.IsOutage() && got != want {
 			t.Errorf("a 503 that ends with %s has class %s", c, got)
 		}
 	}
-	if !slices.Contains(Classes, ServerError) || slices.Contains(Classes, StaleCopy) || slices.Contains(Classes, UnreachableTooLong) {
+	if !slices.Contains(Classes, ServerError) || slices.Contains(Classes, StaleCopy) ||
+		slices.Contains(Classes, UnreachableTooLong) {
 		t.Errorf("the classes are %v", Classes)
 	}
 	if r := Reason("new"); r.Evidence() != ShowsNothing || r.Words() != "" || r.IsOutage() {
@@ -84,16 +87,20 @@ func TestRowsAreWhole(t *testing.T) {
 // site; a failure is told apart by its cause.
 func TestEvidence(t *testing.T) {
 	for e, want := range map[Evidence]string{
-		ShowsFile: "success", ShowsErrorBody: "error_body", ShowsNoFile: "client_error unauthorized not_read misconfigured_server",
+		ShowsFile: "success", ShowsErrorBody: "error_body",
+		ShowsNoFile:       "client_error unauthorized not_read misconfigured_server",
 		ShowsDeadRedirect: "redirect_limit redirect_loop redirect_invalid redirect_unsupported html_redirect",
-		NotStored:         "redirect_unresolved revisit_unresolved", ServerFails: "server_error", NotReached: "network_failure",
+		NotStored:         "redirect_unresolved revisit_unresolved", ServerFails: "server_error",
+		NotReached:   "network_failure",
 		BrokenAnswer: "invalid_response incomplete_body", OnlyMemory: "stale_copy unreachable_too_long",
-		SpecialAddress: "address_blocked", NoRouteHere: "no_route", BehindWall: "challenge", TurnsAway: "throttled payment refused", ShowsNothing: "",
+		SpecialAddress: "address_blocked", NoRouteHere: "no_route", BehindWall: "challenge",
+		TurnsAway: "throttled payment refused", ShowsNothing: "",
 	} {
 		if got := strings.Join(list(e.Reasons()), " "); got != want {
 			t.Errorf("evidence %d has the reasons %s, want %s", e, got, want)
 		}
-		if got, want := e.IsCurrent(), e == ShowsFile || e == ShowsErrorBody || e == ShowsNoFile || e == ShowsDeadRedirect; got != want {
+		if got, want := e.IsCurrent(), e == ShowsFile || e == ShowsErrorBody || e == ShowsNoFile ||
+			e == ShowsDeadRedirect; got != want {
 			t.Errorf("evidence %d is current: %v", e, got)
 		}
 	}
@@ -114,9 +121,11 @@ func TestTurnedAway(t *testing.T) {
 		retryAfter bool
 		want       Reason
 	}{
-		{"", 429, false, Throttled}, {"", 429, true, Throttled}, {"", 503, true, Throttled}, {"", 503, false, ""}, {"", 500, true, ""},
+		{"", 429, false, Throttled}, {"", 429, true, Throttled}, {"", 503, true, Throttled}, {"", 503, false, ""},
+		{"", 500, true, ""},
 		{"", 402, false, Payment}, {"", 401, false, Refused}, {"", 403, true, Refused}, {"", 451, false, Refused},
-		{"", 404, true, ""}, {"", 400, false, ""}, {"", 200, true, ""}, {"", 0, false, ""}, {"ftp://h/robots.txt", 451, false, ""},
+		{"", 404, true, ""}, {"", 400, false, ""}, {"", 200, true, ""}, {"", 0, false, ""}, {"ftp://h/robots.txt", 451,
+			false, ""},
 	} {
 		if got := TurnedAway(Hop{URL: row.url, Status: row.status}, row.retryAfter); got != row.want {
 			t.Errorf("%s %d, Retry-After %v: %q, want %q", row.url, row.status, row.retryAfter, got, row.want)

@@ -319,7 +319,8 @@ func TestWrong(t *testing.T) {
 	}
 	var table, details strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "questions\tasked\tpackage\twrong\tshare\tpanicked\trefused\tlines\tgroups\trules\topen\tclosed\tif refused=allow\twithout stumps\t")
+	fmt.Fprintln(w, "questions\tasked\tpackage\twrong\tshare\tpanicked\trefused\tlines\tgroups\trules\topen\tclosed\tif "+
+		"refused=allow\twithout stumps\t")
 	for _, set := range sets {
 		if len(set.questions) == 0 {
 			t.Errorf("%s: nothing to ask", set.name)
@@ -359,7 +360,8 @@ func TestWrong(t *testing.T) {
 					examples[step] = fmt.Sprintf("%s, agent %s, URL %s, which is allowed: %v", q.name, q.agent, q.url, q.allowed)
 				}
 				if i == 0 {
-					t.Errorf("%s is wrong (%s): %s, agent %s, URL %s, want allowed=%v", c.name, step, q.name, q.agent, q.url, q.allowed)
+					t.Errorf("%s is wrong (%s): %s, agent %s, URL %s, want allowed=%v", c.name, step, q.name, q.agent, q.url,
+						q.allowed)
 				}
 			}
 			share := func(n int) string { return fmt.Sprintf("%.2f %%", 100*float64(n)/float64(len(set.questions))) }
@@ -374,7 +376,8 @@ func TestWrong(t *testing.T) {
 	}
 	w.Flush()
 	t.Logf("wrong = panicked + refused + lines + groups + rules; open: allows what is forbidden; closed: the reverse;\n"+
-		"if refused=allow: the share if a file refused is taken to allow everything; without stumps: see func stump\n\n%s\nThe first of each:\n%s",
+		"if refused=allow: the share if a file refused is taken to allow everything; without stumps: see func stump\n\n%s\n"+
+		"The first of each:\n%s",
 		&table, &details)
 }
 

@@ -68,7 +68,8 @@ func TestHTTrackReadsAsItsProfile(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("asked %d, of which HTTrack forbids %d and the profile misses %d; %d are no links to HTTrack", asked, closed, missed, skipped)
+	t.Logf("asked %d, of which HTTrack forbids %d and the profile misses %d; %d are no links to HTTrack", asked, closed,
+		missed, skipped)
 	// What it misses are surrogates and the like; a file can be full of them (SPECIFICATION.md, 9).
 	if missed*50 > asked || closed == 0 {
 		t.Errorf("the profile misses %d of %d", missed, asked)
@@ -97,7 +98,8 @@ func askHTTrack(t *testing.T, program string, files []file) [][]string {
 		case "/start.html":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			for k, u := range files[n].urls {
-				fmt.Fprintf(w, "<a href=\"http://%s%s%d\">m</a><a href=\"http://%s%s\">x</a>\n", r.Host, marker, k, r.Host, html.EscapeString(u))
+				fmt.Fprintf(w, "<a href=\"http://%s%s%d\">m</a><a href=\"http://%s%s\">x</a>\n", r.Host, marker, k, r.Host,
+					html.EscapeString(u))
 			}
 		}
 	})}
@@ -116,7 +118,8 @@ func askHTTrack(t *testing.T, program string, files []file) [][]string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(30+6*len(files))*time.Second)
 	defer cancel()
 	out := filepath.Join(dir, "out")
-	c := exec.CommandContext(ctx, program, "-P", listener.Addr().String(), "-O", out, "-r2", "-c32", "-%c1000", "-A1000000000", "--disable-security-limits",
+	c := exec.CommandContext(ctx, program, "-P", listener.Addr().String(), "-O", out, "-r2", "-c32", "-%c1000",
+		"-A1000000000", "--disable-security-limits",
 		"-q", "-I0", "-%v0", "-o0", "-R0", "-T20", "-%L", list, "-Z", "-*")
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)

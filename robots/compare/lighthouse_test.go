@@ -42,7 +42,8 @@ func TestLighthouseFindsTheSameErrors(t *testing.T) {
 	if at == "" {
 		at = filepath.Join(strings.TrimSpace(string(root)), "lighthouse")
 	}
-	if text, err := os.ReadFile(filepath.Join(at, "package.json")); err != nil || !bytes.Contains(text, []byte(`"version": "13.5.0"`)) {
+	if text, err := os.ReadFile(filepath.Join(at, "package.json")); err != nil ||
+		!bytes.Contains(text, []byte(`"version": "13.5.0"`)) {
 		t.Skipf("no Lighthouse 13.5.0 at %s (npm install -g lighthouse@13.5.0)", at)
 	}
 	var bodies [][]byte
@@ -58,7 +59,8 @@ func TestLighthouseFindsTheSameErrors(t *testing.T) {
 		bodies = append(bodies, append(d.body(), d.sitemaps()...))
 	}
 	script := filepath.Join(t.TempDir(), "ask.mjs")
-	if err := os.WriteFile(script, fmt.Appendf(nil, askLighthouse, filepath.Join(at, "core/audits/seo/robots-txt.js")), 0o666); err != nil {
+	if err := os.WriteFile(script, fmt.Appendf(nil, askLighthouse, filepath.Join(at, "core/audits/seo/robots-txt.js")),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	var in bytes.Buffer
@@ -96,7 +98,8 @@ func TestLighthouseFindsTheSameErrors(t *testing.T) {
 			t.Errorf("%q:\n%q, want\n%q", clip(bodies[i]), without(got, want), without(want, got))
 		}
 	}
-	t.Logf("%d of %d real files fail the audit (%.1f %%); %d errors in %d files", failed, real, 100*float64(failed)/float64(max(real, 1)), errors, len(bodies))
+	t.Logf("%d of %d real files fail the audit (%.1f %%); %d errors in %d files", failed, real,
+		100*float64(failed)/float64(max(real, 1)), errors, len(bodies))
 }
 
 func clip(b []byte) []byte { return b[max(0, len(b)-300):] }
@@ -108,11 +111,15 @@ func without(a, b []string) []string {
 // sitemaps draws lines that the URL standard reads in its own way.
 func (d *drawer) sitemaps() (out []byte) {
 	for range 8 {
-		host := pick(d, "h.example", "h", "", "1.2.3.4", "1.2.3.400", "0x1", "08.1", "1.2.3.4.5", "1.2.3.", "a b", "a%20b", "%68", "a_b", "-a-", "xn--", "xn--a", "müller.eu",
-			"[::1]", "[::1", "[1::%25a]", "a..b", ".", "a.", "ａ", "a\u00adb", "\u00ad", "a|b", "a^b", "::", "u:p@h", "@", "a@b@c", "0x", "1.0x.", "4294967296", "0.0.0.4294967295", "日本.jp", "א1.example", "256", "ß.de", "a\u200db")
+		host := pick(d, "h.example", "h", "", "1.2.3.4", "1.2.3.400", "0x1", "08.1", "1.2.3.4.5", "1.2.3.", "a b", "a%20b",
+			"%68", "a_b", "-a-", "xn--", "xn--a", "müller.eu",
+			"[::1]", "[::1", "[1::%25a]", "a..b", ".", "a.", "ａ", "a\u00adb", "\u00ad", "a|b", "a^b", "::", "u:p@h", "@",
+			"a@b@c", "0x", "1.0x.", "4294967296", "0.0.0.4294967295", "日本.jp", "א1.example", "256", "ß.de", "a\u200db")
 		out = append(out, pick(d, "Sitemap", "sitemap", "SITEMAP ", " Sitemap")+": "...)
-		out = append(out, pick(d, "http://", "https://", "HTTPS://", "ftp://", "http:", "http:/", `http:\\`, "http:////", "file://", "mailto:", "//", "/", "", "ws://", "foo:", "1http://")...)
-		out = append(out, host+pick(d, "", "", ":80", ":", ":65535", ":65536", ":080", ":8a", ":-1", ":+1")+pick(d, "/sitemap.xml", "", "?q", `\x`, "/a b", "/%zz", "/é")+"\n"...)
+		out = append(out, pick(d, "http://", "https://", "HTTPS://", "ftp://", "http:", "http:/", `http:\\`, "http:////",
+			"file://", "mailto:", "//", "/", "", "ws://", "foo:", "1http://")...)
+		out = append(out, host+pick(d, "", "", ":80", ":", ":65535", ":65536", ":080", ":8a", ":-1", ":+1")+
+			pick(d, "/sitemap.xml", "", "?q", `\x`, "/a b", "/%zz", "/é")+"\n"...)
 	}
 	return out
 }

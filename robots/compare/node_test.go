@@ -41,7 +41,8 @@ func TestCrawleeReadsAsItsProfile(t *testing.T) {
 		}
 		at = filepath.Join(strings.TrimSpace(string(root)), "@crawlee/utils")
 	}
-	if text, err := os.ReadFile(filepath.Join(at, "package.json")); err != nil || !bytes.Contains(text, []byte(`"version": "3.18.1"`)) {
+	if text, err := os.ReadFile(filepath.Join(at, "package.json")); err != nil ||
+		!bytes.Contains(text, []byte(`"version": "3.18.1"`)) {
 		t.Skipf("no @crawlee/utils 3.18.1 at %s (npm install -g @crawlee/utils@3.18.1)", at)
 	}
 	script := filepath.Join(t.TempDir(), "ask.mjs")

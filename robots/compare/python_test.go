@@ -27,7 +27,8 @@ def parse(body):
     return lambda url, agent: p.can_fetch(agent, url)
 `},
 	{"protego", "import importlib.metadata; print(importlib.metadata.version('protego'))",
-		map[string]string{"0.1.": "protego-0.2", "0.2.": "protego-0.2", "0.4.": "protego", "0.5.": "protego", "0.6.": "protego", "0.7.": "protego-0.7"}, `
+		map[string]string{"0.1.": "protego-0.2", "0.2.": "protego-0.2", "0.4.": "protego", "0.5.": "protego",
+			"0.6.": "protego", "0.7.": "protego-0.7"}, `
 import protego
 def parse(body):
     return protego.Protego.parse(body.decode("utf-8-sig", "ignore")).can_fetch
@@ -120,7 +121,8 @@ func askParser(t *testing.T, c *exec.Cmd, profile string, d *drawer, count int) 
 			}
 		}
 	}
-	t.Logf("%s: asked %d, of which %d are forbidden, the parser fails on %d and the profile misses %d", profile, asked, closed, failed, missed)
+	t.Logf("%s: asked %d, of which %d are forbidden, the parser fails on %d and the profile misses %d", profile, asked,
+		closed, failed, missed)
 	if missed*1000 > asked || closed == 0 {
 		t.Errorf("%s misses %d of %d", profile, missed, asked)
 	}

@@ -118,16 +118,19 @@ func (d *drawer) body() []byte {
 }
 
 func (d *drawer) line() string {
-	field := pick(d, "Disallow", "Disallow", "Disallow", "Disallow", "Allow", "Allow", "User-agent", "User-agent", "User-agent",
+	field := pick(d, "Disallow", "Disallow", "Disallow", "Disallow", "Allow", "Allow", "User-agent", "User-agent",
+		"User-agent",
 		"Crawl-delay", "Sitemap", "Host", "X", "disalow", "Request-rate", "useragent", "DISALLOW", "user-AGENT", "",
 		"sitemap", "Site-map", "host", "Visit-time", "request rate", "crawl delay", "disallow", "allow", "user  agent")
 	value := d.pattern()
 	if strings.EqualFold(strings.NewReplacer("-", "", " ", "").Replace(field), "useragent") {
 		n := d.agent
-		value = pick(d, "*", "*", n, n, n, strings.ToLower(n), strings.ToUpper(n), n+"/1.0", n+"x", n+" y", "x"+n, n[:len(n)-1], n[:1], "*x", "x", "y",
+		value = pick(d, "*", "*", n, n, n, strings.ToLower(n), strings.ToUpper(n), n+"/1.0", n+"x", n+" y", "x"+n,
+			n[:len(n)-1], n[:1], "*x", "x", "y",
 			"Win"+n, "web"+n, "", n+"*", "* "+n, "İ", "bot", "z")
 	}
-	line := pick(d, "", "", "", "", " ", "\t") + field + pick(d, ":", ": ", ": ", ": ", ": ", " : ", ":\t", " ", ":: ") + value
+	line := pick(d, "", "", "", "", " ", "\t") + field + pick(d, ":", ": ", ": ", ": ", ": ", " : ", ":\t", " ", ":: ") +
+		value
 	switch d.IntN(24) {
 	case 0:
 		line += " # " + d.pattern()
@@ -144,10 +147,13 @@ func (d *drawer) line() string {
 }
 
 var (
-	pieces = []string{"/", "/", "a", "b", "A", "x", "ab", ".", "-", "_", "~", "=", "&", "?", ";", "%61", "%2F", "%2f", "%3F", "%7e", "%C3%A9", "%c3%a9",
-		"%E9", "%20", "%2A", "%24", "%25", "%2e", "+", ",", ":", "@", "!", "(", "'", "index.html", "%", "%4", "%zz", "..", "//"}
+	pieces = []string{"/", "/", "a", "b", "A", "x", "ab", ".", "-", "_", "~", "=", "&", "?", ";", "%61", "%2F", "%2f",
+		"%3F", "%7e", "%C3%A9", "%c3%a9",
+		"%E9", "%20", "%2A", "%24", "%25", "%2e", "+", ",", ":", "@", "!", "(", "'", "index.html", "%", "%4", "%zz", "..",
+		"//"}
 	ofPatterns = []string{"*", "*", "$", "é", "\xe9", " ", "[", "|", "\\", "\t", "https://h/a", "//h/a", "%00", "日"}
-	ofPaths    = []string{"*", "$", "%28", "%5B", "%7C", "%26", "%3B", "%3D", "%23", "%3f", "%E6%97%A5", "%E6%97", "%ED%A0%80", "%C0%AF", "%7F", "%0A"}
+	ofPaths    = []string{"*", "$", "%28", "%5B", "%7C", "%26", "%3B", "%3D", "%23", "%3f", "%E6%97%A5", "%E6%97",
+		"%ED%A0%80", "%C0%AF", "%7F", "%0A"}
 )
 
 func (d *drawer) pattern() string {
@@ -155,7 +161,8 @@ func (d *drawer) pattern() string {
 	case 0:
 		return ""
 	case 1:
-		return strings.Repeat(strings.ReplaceAll(d.text(8, ofPatterns), "*", "x"), 20+d.IntN(30)) // with many stars, some take very long
+		// with many stars, some take very long
+		return strings.Repeat(strings.ReplaceAll(d.text(8, ofPatterns), "*", "x"), 20+d.IntN(30))
 	case 2:
 		return "/" + strings.Repeat("b", 180+d.IntN(60))
 	}

@@ -17,11 +17,16 @@ import (
 
 // labels is a vocabulary as configs/uses.yaml has it, as far as pages need it.
 var labels = usage.Vocabulary{
-	{Mechanism: usage.ContentUsage, Name: "train-ai"}: usage.AITrain, {Mechanism: usage.ContentUsage, Name: "search"}: usage.Search,
-	{Mechanism: usage.ContentSignal, Name: "ai-train"}: usage.AITrain, {Mechanism: usage.ContentSignal, Name: "ai-input"}: usage.AIInput, {Mechanism: usage.ContentSignal, Name: "search"}: usage.Search,
-	{Mechanism: usage.PageHeader, Name: "noai"}: usage.AITrain, {Mechanism: usage.PageHeader, Name: "noimageai"}: usage.AITrain, {Mechanism: usage.PageHeader, Name: "tdm-reservation"}: usage.AITrain,
-	{Mechanism: usage.PageHeader, Name: "nofollow"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "noindex"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "nosnippet"}: usage.NoUse,
-	{Mechanism: usage.PageHeader, Name: "noarchive"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "nocache"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "max-snippet"}: usage.NoUse,
+	{Mechanism: usage.ContentUsage, Name: "train-ai"}: usage.AITrain, {Mechanism: usage.ContentUsage,
+		Name: "search"}: usage.Search,
+	{Mechanism: usage.ContentSignal, Name: "ai-train"}: usage.AITrain, {Mechanism: usage.ContentSignal,
+		Name: "ai-input"}: usage.AIInput, {Mechanism: usage.ContentSignal, Name: "search"}: usage.Search,
+	{Mechanism: usage.PageHeader, Name: "noai"}: usage.AITrain, {Mechanism: usage.PageHeader,
+		Name: "noimageai"}: usage.AITrain, {Mechanism: usage.PageHeader, Name: "tdm-reservation"}: usage.AITrain,
+	{Mechanism: usage.PageHeader, Name: "nofollow"}: usage.NoUse, {Mechanism: usage.PageHeader,
+		Name: "noindex"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "nosnippet"}: usage.NoUse,
+	{Mechanism: usage.PageHeader, Name: "noarchive"}: usage.NoUse, {Mechanism: usage.PageHeader,
+		Name: "nocache"}: usage.NoUse, {Mechanism: usage.PageHeader, Name: "max-snippet"}: usage.NoUse,
 	{Mechanism: usage.PageHeader, Name: "unavailable_after"}: usage.NoUse,
 }
 
@@ -58,7 +63,8 @@ func (q *question) read(t *testing.T, file, kind string) *meantDocument {
 	case "front page", "feed":
 		by = Embedded
 	}
-	return readMeant(Kind(kind), body, Served{URL: "https://example.com" + q.Served.URL, Type: q.Served.Type, Time: examplesTime, By: by})
+	return readMeant(Kind(kind), body, Served{URL: "https://example.com" + q.Served.URL, Type: q.Served.Type,
+		Time: examplesTime, By: by})
 }
 
 // Every question of the examples has its answer.
@@ -78,8 +84,10 @@ func TestExamples(t *testing.T) {
 		n++
 		got := q.answer(t)
 		for _, c := range []struct{ what, want, got string }{
-			{"means", q.Means, got.Means}, {"policy", q.Policy, got.Policy}, {"raw", q.Raw, got.Raw}, {"condition", q.Condition, got.Condition}, {"price", q.Price, got.Price},
-			{"price_header", q.PriceHeader, got.PriceHeader}, {"amount", q.Amount, got.Amount}, {"form", q.Form, got.Form}, {"treatment", q.Treatment, got.Treatment},
+			{"means", q.Means, got.Means}, {"policy", q.Policy, got.Policy}, {"raw", q.Raw, got.Raw}, {"condition", q.Condition,
+				got.Condition}, {"price", q.Price, got.Price},
+			{"price_header", q.PriceHeader, got.PriceHeader}, {"amount", q.Amount, got.Amount}, {"form", q.Form, got.Form},
+			{"treatment", q.Treatment, got.Treatment},
 		} {
 			if c.want != "" && c.want != c.got {
 				t.Errorf("%s %s %s %s: %s %q, want %q (%s)", q.File, q.Path, q.Use, q.Agent, c.what, c.got, c.want, q.Why)
@@ -94,7 +102,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-var preferenceWords = map[usage.Preference]string{usage.Unknown: "nothing", usage.Allows: "allow", usage.Refuses: "disallow", usage.Priced: "priced"}
+var preferenceWords = map[usage.Preference]string{usage.Unknown: "nothing", usage.Allows: "allow",
+	usage.Refuses: "disallow", usage.Priced: "priced"}
 
 // answer returns the question with the answer in place of the wanted one.
 func (q *question) answer(t *testing.T) (got question) {
@@ -119,7 +128,8 @@ func (q *question) answer(t *testing.T) (got question) {
 			if got.Means = "nothing"; ok {
 				got.Means = "priced"
 			}
-			if got.Price, got.PriceHeader, got.Amount = price.Text, price.Header, price.Amount; response.StatusCode == http.StatusPaymentRequired {
+			if got.Price, got.PriceHeader, got.Amount = price.Text, price.Header,
+				price.Amount; response.StatusCode == http.StatusPaymentRequired {
 				got.Treatment = "payment"
 			}
 			return got
@@ -143,9 +153,10 @@ func (q *question) answer(t *testing.T) (got question) {
 		a := d.Means(ask)
 		take(a)
 		// The rows that the census keeps say it too, unless nobody says so but the specification.
-		if a.Means != usage.Unknown && !slices.Contains(a.Remarks, remarkDefault) && !slices.ContainsFunc(d.Statements, func(s Statement) bool {
-			return s.Preference == a.Means && (s.Label == q.Use || s.Use != usage.NoUse && s.Use.String() == q.Use)
-		}) {
+		if a.Means != usage.Unknown && !slices.Contains(a.Remarks, remarkDefault) && !slices.ContainsFunc(d.Statements,
+			func(s Statement) bool {
+				return s.Preference == a.Means && (s.Label == q.Use || s.Use != usage.NoUse && s.Use.String() == q.Use)
+			}) {
 			t.Errorf("%s %s %s: no statement says %s", q.File, q.Path, q.Use, got.Means)
 		}
 	}

@@ -72,7 +72,8 @@ func TestLikeness(t *testing.T) {
 	if empty.Likeness(&one) != 0 || empty.Likeness(&empty) != 1 {
 		t.Error("no text")
 	}
-	for i, bad := range []string{"", strings.Repeat("x", 20), strings.Repeat("x", 20) + "\x01\xff\xff\xff\xff\xff\x0f", strings.Repeat("x", 20) + "\x01\x01",
+	for i, bad := range []string{"", strings.Repeat("x", 20), strings.Repeat("x", 20) + "\x01\xff\xff\xff\xff\xff\x0f",
+		strings.Repeat("x", 20) + "\x01\x01",
 		strings.Repeat("x", 20) + "\x01\x02" + strings.Repeat("b", 8) + strings.Repeat("a", 8)} {
 		if err := new(Outline).UnmarshalBinary([]byte(bad)); err == nil {
 			t.Errorf("text %d is an outline", i)
@@ -85,7 +86,8 @@ func TestOutlineDigest(t *testing.T) {
 	page := func(token, words string) string {
 		return (Shown{Path: "/", Body: fmt.Appendf(nil, `<p data-t="%s">%s</p> %s`, token, words, "12:01")}).Outline().Digest
 	}
-	if page("9f86d081884c7d659a2f", "Hats and gloves") != page("60303ae22b998861bce3b28f33eec1be758a213c", "Hats and gloves") {
+	if page("9f86d081884c7d659a2f", "Hats and gloves") != page("60303ae22b998861bce3b28f33eec1be758a213c",
+		"Hats and gloves") {
 		t.Error("a token makes another page")
 	}
 	if page("1", "Hats and gloves") == page("1", "Hats and shoes") {

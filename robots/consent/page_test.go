@@ -20,7 +20,8 @@ func TestReadHead(t *testing.T) {
 	for _, f := range h.Meta {
 		meta = append(meta, f.Name+"="+*f.Value)
 	}
-	if got, want := fmt.Sprint(meta), "[robots=noindex description=noai googlebot=nosnippet, max-snippet:0 tdm-policy=https://p.example]"; got != want {
+	if got, want := fmt.Sprint(meta), "[robots=noindex description=noai googlebot=nosnippet, max-snippet:0 "+
+		"tdm-policy=https://p.example]"; got != want {
 		t.Errorf("meta %s, want %s", got, want)
 	}
 	if got := fmt.Sprintf("%q %q", h.Licenses, h.RSL); got != `["/license.xml"] ["<rsl/>"]` {
@@ -38,7 +39,9 @@ func TestReadHead(t *testing.T) {
 
 func TestOfMeta(t *testing.T) {
 	var got []string
-	for _, s := range labels.OfMeta(ReadHead([]byte(`<meta name=robots content="NoAI, frob"><meta name=googlebot content="nosnippet"><meta name=generator content="a b"><meta name=ccbot content="nofollow,x"><meta name=tdm-reservation content=" 1 "><meta name=bingbot content="noarchive, nocache"><meta name=bingbot content="">`)).Meta) {
+	for _, s := range labels.OfMeta(
+		ReadHead(
+			[]byte(`<meta name=robots content="NoAI, frob"><meta name=googlebot content="nosnippet"><meta name=generator content="a b"><meta name=ccbot content="nofollow,x"><meta name=tdm-reservation content=" 1 "><meta name=bingbot content="noarchive, nocache"><meta name=bingbot content="">`)).Meta) {
 		use := "-"
 		if s.Use != usage.NoUse {
 			use = s.Use.String()
@@ -55,7 +58,8 @@ func TestOfMeta(t *testing.T) {
 func TestLinkedLicenses(t *testing.T) {
 	for _, c := range []struct{ link, want string }{
 		{`</license.xml>; rel="license"; type="application/rsl+xml"`, "[/license.xml]"},
-		{`<a>; rel=license, <b>;type="application/rsl+xml";rel="x license" , <c>; rel=license; type=application/rsl+xml`, "[b c]"},
+		{`<a>; rel=license, <b>;type="application/rsl+xml";rel="x license" , <c>; rel=license; type=application/rsl+xml`,
+			"[b c]"},
 		{`<a>; title="x, <y>; rel=license"; rel="license"; type="application/rsl+xml"`, "[a]"},
 		{`<a>; rel="next"; rel="license"; type="application/rsl+xml"`, "[]"},
 		{`<a`, "[]"}, {``, "[]"}, {`<a>; rel`, "[]"}, {`;;<>;=`, "[]"},
@@ -64,29 +68,37 @@ func TestLinkedLicenses(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.link, got, c.want)
 		}
 	}
-	if n := len(LinkedLicenses([]string{strings.Repeat(`<a>; rel=license; type="application/rsl+xml",`, 1000)})); n != maxLinks {
+	if n := len(LinkedLicenses([]string{strings.Repeat(`<a>; rel=license; type="application/rsl+xml",`,
+		1000)})); n != maxLinks {
 		t.Errorf("%d links", n)
 	}
 }
 
 // What each place says counts over the one before; silence resets nothing.
 func TestPageMeans(t *testing.T) {
-	reserved := readMeant(TDMRep, []byte(`[{"location":"/","tdm-reservation":1,"tdm-policy":"https://p.example"}]`), Served{})
+	reserved := readMeant(TDMRep, []byte(`[{"location":"/","tdm-reservation":1,"tdm-policy":"https://p.example"}]`),
+		Served{})
 	for _, c := range []struct{ what, header, body, use, agent, want string }{
 		{"the file alone", "", "", "ai-train", "", "disallow 1 https://p.example"},
 		{"the header says less", "Tdm-Reservation: 0", "", "ai-train", "", "nothing 0 "},
 		{"twice the same", "Tdm-Reservation: 1|Tdm-Reservation: 1", "", "ai-train", "", "disallow 1 https://p.example"},
-		{"twice, and not the same: unset", "Tdm-Reservation: 0|Tdm-Reservation: 1", "", "ai-train", "", "disallow 1 https://p.example contradiction"},
+		{"twice, and not the same: unset", "Tdm-Reservation: 0|Tdm-Reservation: 1", "", "ai-train", "",
+			"disallow 1 https://p.example contradiction"},
 		{"a joined value is none", "Tdm-Reservation: 0, 0", "", "ai-train", "", "disallow 1 https://p.example value"},
-		{"HTML says more", "Tdm-Reservation: 0", "<meta name=tdm-reservation content=1><meta name=tdm-policy content=https://q.example>", "ai-train", "", "disallow 1 https://q.example"},
+		{"HTML says more", "Tdm-Reservation: 0",
+			"<meta name=tdm-reservation content=1><meta name=tdm-policy content=https://q.example>", "ai-train", "",
+			"disallow 1 https://q.example"},
 		{"another use", "", "", "search", "", "nothing  "},
 		{"a rule for Google's crawler", "X-Robots-Tag: googlebot: max-snippet:0", "", "ai-input", "Googlebot", "disallow 0 "},
 		{"and not for another's", "X-Robots-Tag: nosnippet", "", "ai-input", "gptbot", "nothing  "},
-		{"Bing, in two places", "X-Robots-Tag: noarchive", "<meta name=bingbot content=nocache>", "ai-input", "bingbot", "nothing nocache "},
+		{"Bing, in two places", "X-Robots-Tag: noarchive", "<meta name=bingbot content=nocache>", "ai-input", "bingbot",
+			"nothing nocache "},
 		{"Bing's answers", "X-Robots-Tag: noarchive", "", "ai-input", "bingbot", "disallow noarchive "},
-		{"a product's default", "Content-Signal: ai-input=yes|Content-Type: text/markdown", "", "ai-input", "", "nothing   default"},
+		{"a product's default", "Content-Signal: ai-input=yes|Content-Type: text/markdown", "", "ai-input", "",
+			"nothing   default"},
 		{"the owner's word", "Content-Signal: ai-input=yes|Content-Type: text/html", "", "ai-input", "", "allow yes "},
-		{"the stricter of two", "Content-Signal: ai-input=yes|Robots-Tag: *;nosnippet", "", "ai-input", "x", "disallow nosnippet "},
+		{"the stricter of two", "Content-Signal: ai-input=yes|Robots-Tag: *;nosnippet", "", "ai-input", "x",
+			"disallow nosnippet "},
 		{"no list of fields", "Robots-Tag: nosnippet;;", "", "ai-input", "x", "nothing  "},
 	} {
 		h := make(http.Header)
@@ -147,7 +159,8 @@ func TestPriceOf(t *testing.T) {
 
 func TestAlike(t *testing.T) {
 	home := func(path, more string) Shown {
-		return Shown{path, []byte(`<!doctype html><html><head><title>Shop ` + path + `</title></head><body><nav>Home Products About Contact Imprint Terms</nav>
+		return Shown{path, []byte(`<!doctype html><html><head><title>Shop ` + path +
+			`</title></head><body><nav>Home Products About Contact Imprint Terms</nav>
 <p>We could not find what you look for, so here is our home page with all that we sell.</p>` + more + `</body></html>`)}
 	}
 	text := func(s string) Shown { return Shown{"/llms.txt", []byte(s)} }
@@ -157,11 +170,15 @@ func TestAlike(t *testing.T) {
 		want bool
 	}{
 		{"the path is in the page", home("/llms.txt", ""), home("/qx7bdnfk.txt", ""), true},
-		{"numbers and tokens", home("/llms.txt", `<input value="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"> 12:01`), home("/qx7bdnfk.txt", `<input value="60303ae22b998861bce3b28f33eec1be758a213c"> 12:02`), true},
+		{"numbers and tokens", home("/llms.txt", `<input value="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"> 12:01`),
+			home("/qx7bdnfk.txt", `<input value="60303ae22b998861bce3b28f33eec1be758a213c"> 12:02`), true},
 		{"one of several adverts", home("/a.txt", "<p>Buy hats</p>"), home("/b.txt", "<p>Buy shoes</p>"), true},
 		{"a document", text("# Shop\n\nWhat we sell\n\n- [hats](https://a.example/hats)"), home("/qx7bdnfk.txt", ""), false},
-		{"two documents", text("# Shop\n\nWhat we sell: hats and gloves"), text("# Shop\n\nWhat we buy: wool, silk, felt"), false},
-		{"a page of the same site with a text of its own", home("/about.html", "<h1>About us</h1><p>Our shop was founded by two sisters who could not find gloves that fit them</p>"), home("/b.html", ""), false},
+		{"two documents", text("# Shop\n\nWhat we sell: hats and gloves"), text("# Shop\n\nWhat we buy: wool, silk, felt"),
+			false},
+		{"a page of the same site with a text of its own",
+			home("/about.html", "<h1>About us</h1><p>Our shop was founded by two sisters who could not find gloves "+
+				"that fit them</p>"), home("/b.html", ""), false},
 		{"nothing, twice", text(""), text(" \n"), true},
 		{"nothing, and something", text(""), text("x"), false},
 		{"the same bytes", text("12"), text("12"), true},
@@ -178,7 +195,9 @@ func TestAlike(t *testing.T) {
 }
 
 func TestOutcomeOf(t *testing.T) {
-	for status, want := range map[int]Outcome{0: Unreachable, 204: Absent, 206: Absent, 304: Absent, 301: Absent, 401: Refused, 402: Refused, 403: Refused, 404: Absent, 410: Absent, 429: Refused, 451: Refused, 500: Unreachable, 503: Unreachable} {
+	for status, want := range map[int]Outcome{0: Unreachable, 204: Absent, 206: Absent, 304: Absent, 301: Absent,
+		401: Refused, 402: Refused, 403: Refused, 404: Absent, 410: Absent, 429: Refused, 451: Refused, 500: Unreachable,
+		503: Unreachable} {
 		if got, decided := OutcomeOf(status); got != want || !decided {
 			t.Errorf("%d: %s", status, got)
 		}

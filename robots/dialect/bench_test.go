@@ -13,7 +13,9 @@ import (
 func file() []byte {
 	var b bytes.Buffer
 	for i := range 200 {
-		fmt.Fprintf(&b, "# group %d\r\nUser-agent: Bot%d/1.%d (all)\nUser-agent: Robot-%d\nCrawl-delay: 5\nDisallow: /a%%7Eb/%d*c$ # why\nDisallow: /é/%d/index.html\nAllow : /d?q=%d\nSitemap: http://h/%d.xml\n\n", i, i, i, i, i, i, i, i)
+		fmt.Fprintf(&b, "# group %d\r\nUser-agent: Bot%d/1.%d (all)\nUser-agent: Robot-%d\nCrawl-delay: 5\n"+
+			"Disallow: /a%%7Eb/%d*c$ # why\nDisallow: /é/%d/index.html\nAllow : /d?q=%d\nSitemap: http://h/%d.xml\n\n", i, i, i,
+			i, i, i, i, i)
 	}
 	return b.Bytes()
 }

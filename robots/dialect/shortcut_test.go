@@ -38,13 +38,15 @@ func TestPlainPatterns(t *testing.T) {
 		}
 		wildcards := r.IntN(2) == 0
 		m.Anywhere = !wildcards && r.IntN(2) == 0
-		pattern := text(r, 7, "/", "a", "Z", "9", "-_", "..", "/index.html", "index.htm", "b", "/", "%2F", "*", "?", "~", "$", "é")
+		pattern := text(r, 7, "/", "a", "Z", "9", "-_", "..", "/index.html", "index.htm", "b", "/", "%2F", "*", "?", "~",
+			"$", "é")
 		if !m.keeps(pattern) {
 			continue
 		}
 		kept++
 		p := PatternsOf(&m, wildcards, r.IntN(2) == 0)
-		if got, want := p.formsOf(nil, pattern, r.IntN(2) == 0), []Form{{Text: pattern, Length: len(pattern)}}; !reflect.DeepEqual(got, want) {
+		if got, want := p.formsOf(nil, pattern, r.IntN(2) == 0),
+			[]Form{{Text: pattern, Length: len(pattern)}}; !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q has the forms %+v under %+v", pattern, got, m)
 		}
 	}
@@ -56,20 +58,25 @@ func TestPlainPatterns(t *testing.T) {
 // A tape gives each dialect the records that it reads line by line, whatever the body has.
 func TestTape(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 2))
-	pieces := []string{"Disallow:", "allow:", "USER-agent:", "disallow:", "User-agent: *", "Disallow", "crawl-delay: 1", " ", "\t", ":", "/a", "/b c",
+	pieces := []string{"Disallow:", "allow:", "USER-agent:", "disallow:", "User-agent: *", "Disallow", "crawl-delay: 1",
+		" ", "\t", ":", "/a", "/b c",
 		"é", "#", "<b>", "<html>", "\r\n", "\r\n", "\n", "\n", "\n", "\n", "x"}
-	hostile := []string{"\x00", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u00a0", "\u2028", "\r", "\xef\xbb\xbf", "\xef\xbb", "\xff\xfe", "\xff", "\xe2\x80", "\ufeff",
+	hostile := []string{"\x00", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u00a0", "\u2028", "\r", "\xef\xbb\xbf",
+		"\xef\xbb", "\xff\xfe", "\xff", "\xe2\x80", "\ufeff",
 		strings.Repeat("y", 30)}
 	var tape Tape
 	taped, odd := 0, 0
 	for n := range 30_000 {
 		l := Lines{
 			LineEnds: pick(r, "", EndsLF, EndsUnicode, EndsPython, EndsLFNUL), MaxLine: r.IntN(2) * 25,
-			BOM: pick(r, "", BOMKept, BOMOfLines, BOMDecoded), Comments: pick(r, "", CommentsAfterSpace), NULEnds: r.IntN(2) == 0,
+			BOM: pick(r, "", BOMKept, BOMOfLines, BOMDecoded), Comments: pick(r, "", CommentsAfterSpace),
+			NULEnds:      r.IntN(2) == 0,
 			InvalidBytes: pick(r, "", InvalidDropped, InvalidReplaced, InvalidRefused), OneWord: r.IntN(4) == 0,
-			StripTags: pick(r, "", TagsAlways, TagsOfHTML), Colon: pick(r, "", ColonTight, ColonExact, ColonOrSpace, ColonOrSpaceLower, ColonOrWords),
+			StripTags: pick(r, "", TagsAlways, TagsOfHTML), Colon: pick(r, "", ColonTight, ColonExact, ColonOrSpace,
+				ColonOrSpaceLower, ColonOrWords),
 			WhiteSpace:  pick(r, "", SpaceASCII, SpaceControl, SpacePython, SpaceECMA),
-			AgentFields: pick(r, nil, []string{"disallow"}, []string{"useragent"}), DisallowFields: pick(r, nil, []string{"allow"}),
+			AgentFields: pick(r, nil, []string{"disallow"}, []string{"useragent"}), DisallowFields: pick(r, nil,
+				[]string{"allow"}),
 		}
 		body := text(r, 14, append(pieces, hostile[:r.IntN(2)*len(hostile)]...)...)
 		if n%10_000 == 0 {

@@ -62,23 +62,30 @@ func TestExplain(t *testing.T) {
 		{"heritrix", "User-agent: Spider\nDisalow: /\n", "different disallow_all allow_all misspelt 2"},
 		{"reppy", "Disallow: /a\n\nUser-agent: Spider\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		{"urllib-2025", "User-agent: Spider\n\nDisallow: /\n", "different disallow_all allow_all blank_line 2"},
-		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nDisallow: /\n", "different disallow_all allow_all other_field 2"},
+		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nDisallow: /\n",
+			"different disallow_all allow_all other_field 2"},
 		// Two delays, of which neither is enough alone, and one that has nothing to do with it.
-		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 1\nUser-agent: c\nDisallow: /\n\nUser-agent: d\nCrawl-delay: 1\nUser-agent: e\nDisallow: /a\n", "different disallow_all allow_all other_field 2 4"},
+		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 1\nUser-agent: c\nDisallow: /\n\n" +
+			"User-agent: d\nCrawl-delay: 1\nUser-agent: e\nDisallow: /a\n", "different disallow_all allow_all other_field 2 4"},
 		{"wget", "User-agent: Spider/2.0 (all)\nDisallow: /\n", "different disallow_all allow_all text_behind_name 1"},
 		{"temoto", "User-agent: Spider\nDisallow: a\n", "different allow_all partial no_slash 2"},
 		{"wget", "User-agent: Spider\nDisallow:\nDisallow: /\n", "different disallow_all allow_all empty_rule 2"},
 		{"wget", "User-agent: Spider\nDisallow: /a*\n", "different partial partial last_star 2"},
 		{"heritrix", "User-agent: Spider\nDisallow: /é\n", "different partial partial escapes 2"},
 		{"heritrix", "User-agent: Spider\nDisallow: /a\nDisallow: /ab\n", "different partial partial covered_path 3"},
-		{"urllib-2025", "User-agent: Spider\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b\n", "different partial partial several_groups 4"},
+		{"urllib-2025", "User-agent: Spider\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b\n",
+			"different partial partial several_groups 4"},
 		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\n", "different partial partial shorter_first 2 3"},
-		{"heritrix", "User-agent: pide\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /\n", "different disallow_all partial part_of_name 1"},
+		{"heritrix", "User-agent: pide\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /\n",
+			"different disallow_all partial part_of_name 1"},
 		{"protego", "User-agent: Spi*\nDisallow: /\n", "different allow_all disallow_all part_of_name 1"},
-		{"protego", "User-agent: Spider\nDisallow: /a\n\nUser-agent:\nUser-agent: Other\nDisallow: /b\n", "different partial partial empty_name 4"},
-		{"temoto", "User-agent: a\nCrawl-delay: 5\nUser-agent: Spider\nCrawl-delay: 5\nUser-agent: b\nDisallow: /\n", "different disallow_all allow_all other_field 4"},
+		{"protego", "User-agent: Spider\nDisallow: /a\n\nUser-agent:\nUser-agent: Other\nDisallow: /b\n",
+			"different partial partial empty_name 4"},
+		{"temoto", "User-agent: a\nCrawl-delay: 5\nUser-agent: Spider\nCrawl-delay: 5\nUser-agent: b\nDisallow: /\n",
+			"different disallow_all allow_all other_field 4"},
 		{"temoto", "User-agent: Spider\nDisallow: /a\nCrawl-delay: often\n", "different partial partial long_delay 3"},
-		{"crawler-commons", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /a\n", "different partial disallow_all long_delay 2"},
+		{"crawler-commons", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /a\n",
+			"different partial disallow_all long_delay 2"},
 		{"wget", "User-agent: Spider\nDisallow: /*.pdf$\n", "different partial partial wildcards 2"},
 		{"wget", "User-agent: Spider\nDisallow: /a?b\n", "different partial partial query 2"},
 		{"reppy", "User-agent: Spider\nDisallow: /a%2Fb\n", "different partial partial escaped_path 2"},
@@ -90,40 +97,58 @@ func TestExplain(t *testing.T) {
 		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab", "different partial partial shorter_first 2 3"},
 		{"reppy", "User-agent:\nUser-agent: Spider\nDisallow: /\n", "different disallow_all allow_all empty_name 1"},
 		{"temoto", "Crawl-delay: 5\nUser-agent: Spider\nDisallow: /a\n", "different partial partial long_delay 1"},
-		{"temoto", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\nDisallow: ", "different allow_all disallow_all line_ends 5"},
-		{"wget", "User-agent: Spider\nDisallow: /c\nDisallow: /b\nAllow: /c\n", "different partial partial shorter_first 2 3 4"},
+		{"temoto", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\nDisallow: ",
+			"different allow_all disallow_all line_ends 5"},
+		{"wget", "User-agent: Spider\nDisallow: /c\nDisallow: /b\nAllow: /c\n",
+			"different partial partial shorter_first 2 3 4"},
 		// A slash whose escape counts, beside another cause.
 		{"urllib-2025", "User-agent: Spider\nDisallow: /a/b*\n", "different partial partial last_star 2 escaped_slash 2"},
 		{"crawler-commons", "User-agent: Spider\nDisallow: /a/index.html\n", "different partial partial index 2"},
 		// A list without rules at the end, which must not join the group for * that is put behind it.
-		{"heritrix", "User-agent: a\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\nDisallow: /ab\n\nUser-agent: a\nUser-agent: pid\nCrawl-delay: 9\n", "different partial allow_all part_of_name 9 covered_path 6"},
+		{"heritrix", "User-agent: a\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\nDisallow: /ab\n\nUser-agent: a\n" +
+			"User-agent: pid\nCrawl-delay: 9\n", "different partial allow_all part_of_name 9 covered_path 6"},
 		// One of two groups for all has a path below the other's.
-		{"heritrix", "User-agent: *\nDisallow: /a\n\nUser-agent: pid\nDisallow:\n\nUser-agent: *\nDisallow: /ab\n", "different partial allow_all part_of_name 4 several_groups 7 covered_path 8"},
+		{"heritrix", "User-agent: *\nDisallow: /a\n\nUser-agent: pid\nDisallow:\n\nUser-agent: *\nDisallow: /ab\n",
+			"different partial allow_all part_of_name 4 several_groups 7 covered_path 8"},
 		// A line that is enough without other crawlers, and not in the file.
-		{"protego", "User-agent: Spider\nCrawl-delay: 9\n\nUser-agent: Other\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /\n", "different disallow_all allow_all other_field 2 5"},
+		{"protego", "User-agent: Spider\nCrawl-delay: 9\n\nUser-agent: Other\nCrawl-delay: 9\n\nUser-agent: *\n" +
+			"Disallow: /\n", "different disallow_all allow_all other_field 2 5"},
 		// A letter for the star would part them again.
-		{"heritrix", "User-agent: *\nDisallow: /a\nDisallow: /ab\nDisallow: /b*+\nDisallow: /b*%2B\n\nUser-agent: pid\nDisallow:\n", "different partial allow_all part_of_name 7 covered_path 3"},
+		{"heritrix", "User-agent: *\nDisallow: /a\nDisallow: /ab\nDisallow: /b*+\nDisallow: /b*%2B\n\nUser-agent: pid\n" +
+			"Disallow:\n", "different partial allow_all part_of_name 7 covered_path 3"},
 		// Merging all groups would settle these too, and is not the cause.
-		{"urllib-2025", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /\n", "different disallow_all allow_all blank_line 6 other_field 5"},
-		{"protego", "User-agent: *\nDisallow: /a\n\nUser-agent: *A*\nDisallow: /a\n\nUser-agent: *Spider*\nDisallow: /\n", "different partial disallow_all part_of_name 7"},
-		{"robots-parser", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\n\nUser-agent: a\n", "different allow_all disallow_all no_rule 4"},
-		{"heritrix", "User-agent: a\nDisallow: /\n\nUser-agent: Spider*\nUser-agent: Spider\nUser-agent: a\nDisallow: /\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n", "different disallow_all allow_all several_groups 6"},
-		{"crawler-commons", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 999\n\nUser-agent: *\nCrawl-delay: 2\n", "different allow_all disallow_all long_delay 5"},
+		{"urllib-2025", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /\n",
+			"different disallow_all allow_all blank_line 6 other_field 5"},
+		{"protego", "User-agent: *\nDisallow: /a\n\nUser-agent: *A*\nDisallow: /a\n\nUser-agent: *Spider*\nDisallow: /\n",
+			"different partial disallow_all part_of_name 7"},
+		{"robots-parser", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\n\nUser-agent: a\n",
+			"different allow_all disallow_all no_rule 4"},
+		{"heritrix", "User-agent: a\nDisallow: /\n\nUser-agent: Spider*\nUser-agent: Spider\nUser-agent: a\nDisallow: /\n\n" +
+			"User-agent: *\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n", "different disallow_all allow_all several_groups 6"},
+		{"crawler-commons", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 999\n\nUser-agent: *\n" +
+			"Crawl-delay: 2\n", "different allow_all disallow_all long_delay 5"},
 		// A group is not another crawler's because a step leaves nothing in it.
-		{"temoto", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nAllow: .js\n", "different disallow_all allow_all part_of_name 4"},
-		{"urllib-2025", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /b\n", "different disallow_all allow_all part_of_name 4"},
+		{"temoto", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nAllow: .js\n",
+			"different disallow_all allow_all part_of_name 4"},
+		{"urllib-2025", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /b\n",
+			"different disallow_all allow_all part_of_name 4"},
 		// One word of a name.
-		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\nUser-agent: a\nDisallow: /\n", "different partial disallow_all part_of_name 4"},
+		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\nUser-agent: a\nDisallow: /\n",
+			"different partial disallow_all part_of_name 4"},
 		// Only without the text behind it is a name a part of the crawler's.
-		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nUser-agent: Spi der\nUser-agent: b\nDisallow: /\n", "different partial disallow_all misspelt 2 part_of_name 4"},
+		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nUser-agent: Spi der\nUser-agent: b\nDisallow: /\n",
+			"different partial disallow_all misspelt 2 part_of_name 4"},
 		// Two causes, of which neither is enough alone.
-		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
-		{"wget", "User-agent: Spider/1\nDisallow: /*a # c\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
+		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n",
+			"different partial allow_all text_behind_name 1 wildcards 2"},
+		{"wget", "User-agent: Spider/1\nDisallow: /*a # c\nDisallow: /b\n",
+			"different partial allow_all text_behind_name 1 wildcards 2"},
 		// What agrees, and what a crawler asks for anyway.
 		{"crawler-commons", "User-agent: Spider\nDisallow: /\n", "equal disallow_all disallow_all"},
 		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		// Other crawlers' groups hide a cause of its own: both are told.
-		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial part_of_name 1 last_star 5"},
+		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n",
+			"different partial partial part_of_name 1 last_star 5"},
 	} {
 		p := compared(explainer(t, c.parser, "Spider"), []byte(c.body), false)
 		if got := told(&p); got != c.want || !p.Named {
@@ -158,22 +183,32 @@ func TestExplainLongAndCut(t *testing.T) {
 		cut          bool
 		want         string
 	}{
-		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nDisallow:\n\n" + others.String(), false, "different partial allow_all misspelt 2 part_of_name 4"},
-		{"wget", others.String() + "User-agent: Spider/1\nDisallow: /\n", false, "different disallow_all allow_all text_behind_name 2101"},
-		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", false, "different partial partial shorter_first 2 4"},
-		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", true, "different partial partial shorter_first 2 3"},
+		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nDisallow:\n\n" + others.String(), false,
+			"different partial allow_all misspelt 2 part_of_name 4"},
+		{"wget", others.String() + "User-agent: Spider/1\nDisallow: /\n", false,
+			"different disallow_all allow_all text_behind_name 2101"},
+		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", false,
+			"different partial partial shorter_first 2 4"},
+		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", true,
+			"different partial partial shorter_first 2 3"},
 		{"wget", tooLong, false, "different partial partial shorter_first 2 3"},
 		{"crawler-commons", "User-agent: Spider\nDisallow: /a\nDisallow: /b", true, "escapes_only partial partial"},
 		// A part of a name, of which one word counts.
-		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\n" + others.String(), false, "different partial disallow_all part_of_name 4"},
+		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\n" + others.String(), false,
+			"different partial disallow_all part_of_name 4"},
 		// The line that is cut has an end for another parser, to which what is before it counts.
 		{"protego", "User-agent: Spider\nDisallow: /a*\nDisallow: /b\u2028x", true, "different partial partial unexplained"},
 		// Without the other crawlers it takes three steps together, of which one is enough.
-		{"reppy", "foo\nDisallow /a$\r\nUseragent: Spi-der\nDisallow /*b\nDisallow: /\rDisallow: /%7ea\nNoindex: /a\r\nuser-agent:Spider bot\nDisalow: /\rUser-agent: \xffx\nDisallow /\u00e4", false, "different disallow_all partial line_ends 5"},
+		{"reppy", "foo\nDisallow /a$\r\nUseragent: Spi-der\nDisallow /*b\nDisallow: /\rDisallow: /%7ea\nNoindex: /a\r\n" +
+			"user-agent:Spider bot\nDisalow: /\rUser-agent: \xffx\nDisallow /\u00e4", false,
+			"different disallow_all partial line_ends 5"},
 		// Without the other crawlers line 3 would be enough of the line ends.
-		{"wget", "User-agent foo\nDisallow: /a\rUser-agent: Spider bot\rDisallow: /\nDisallow: /%e4\n", false, "different disallow_all allow_all line_ends 2 3 text_behind_name 3"},
+		{"wget", "User-agent foo\nDisallow: /a\rUser-agent: Spider bot\rDisallow: /\nDisallow: /%e4\n", false,
+			"different disallow_all allow_all line_ends 2 3 text_behind_name 3"},
 		// Without the other crawlers line 5 would be enough alone too.
-		{"robots-parser", "User-agent: Spider\nCrawl-delay: 1\r\nuser-agent:Spider\nUseragent: Spi-der\nUser agent: \nuser-agent:MySpider\r\nfoo\r\nUser-agent Spider\nDisallow: /a*\r\n\nUser agent: Spiderman\nUser-agent: pid\n", false, "different partial allow_all misspelt 8"},
+		{"robots-parser", "User-agent: Spider\nCrawl-delay: 1\r\nuser-agent:Spider\nUseragent: Spi-der\nUser agent: \n" +
+			"user-agent:MySpider\r\nfoo\r\nUser-agent Spider\nDisallow: /a*\r\n\nUser agent: Spiderman\nUser-agent: pid\n",
+			false, "different partial allow_all misspelt 8"},
 	} {
 		p := compared(explainer(t, c.parser, "Spider"), []byte(c.body), c.cut)
 		if got := told(&p); got != c.want {
@@ -193,7 +228,8 @@ func TestUnnamed(t *testing.T) {
 		"User-agent: Spider-Image\nDisallow: /\n":         false,
 		"User-agent: spider/1.0 Something\nDisallow: /\n": true,
 	} {
-		if p := compared(x, []byte(body), false); p.Named != named || !named && (p.Difference != robots.Same || p.Causes != nil) {
+		if p := compared(x, []byte(body), false); p.Named != named || !named && (p.Difference != robots.Same ||
+			p.Causes != nil) {
 			t.Errorf("%q: %+v", body, p)
 		}
 		value := []byte(strings.TrimPrefix(strings.SplitN(body, "\n", 2)[0], "User-agent: "))
@@ -220,7 +256,8 @@ func TestExplainIsBounded(t *testing.T) {
 		for _, parser := range []string{"wget", "heritrix", "protego", "crawler-commons"} {
 			x := explainer(t, parser, "a")
 			p := compared(x, []byte(body), false)
-			if bytes, work := explainBytes-x.bytes, explainWorkings-x.work; bytes > explainBytes+4*len(body) || work > explainWorkings+8*explainWork {
+			if bytes, work := explainBytes-x.bytes, explainWorkings-x.work; bytes > explainBytes+4*len(body) ||
+				work > explainWorkings+8*explainWork {
 				t.Errorf("%s for %s: %d bytes were read, with work %d", name, parser, bytes, work)
 			}
 			if p.Difference == robots.Differs && len(p.Causes) == 0 {
@@ -252,7 +289,8 @@ func TestExplainRealFiles(t *testing.T) {
 		var names []string
 		for i := range f.Agents {
 			name := string(f.Agents[i].Wide)
-			if a := (robots.Agent{Name: name, Tokens: []string{name}}); name != "*" && a.Validate() == nil && len(names) < 3 && !slices.Contains(names, name) {
+			if a := (robots.Agent{Name: name, Tokens: []string{name}}); name != "*" && a.Validate() == nil && len(names) < 3 &&
+				!slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -278,7 +316,8 @@ func TestExplainRealFiles(t *testing.T) {
 					path := concrete(f.Rules[i].Pattern)
 					ta, tb := x.readers[0].Target(path), x.readers[1].Target(path)
 					if a.Judge(&ta).Value != b.Judge(&tb).Value && !strings.Contains(path, "%") {
-						t.Errorf("%s for %s: %s is said to be the cause, and without it they part on %s in\n%s", parser, name, s.key, path, body)
+						t.Errorf("%s for %s: %s is said to be the cause, and without it they part on %s in\n%s", parser, name, s.key,
+							path, body)
 						break
 					}
 				}
@@ -298,7 +337,8 @@ func TestAgree(t *testing.T) {
 	for i := range 18 {
 		fmt.Fprintf(&entangled, "Disallow: /*%c*%c\nAllow: /*%c%c*\n", 'a'+i, 'b'+i, 'c'+i, 'd'+i)
 	}
-	for body, want := range map[string]bool{"User-agent: Spider\nDisallow: /a\n": true, "User-agent: Spider\nDisallow: /b\n": false, "User-agent: Spider\n" + entangled.String(): false} {
+	for body, want := range map[string]bool{"User-agent: Spider\nDisallow: /a\n": true,
+		"User-agent: Spider\nDisallow: /b\n": false, "User-agent: Spider\n" + entangled.String(): false} {
 		x := explainer(t, "urllib-2026", "Spider")
 		x.bytes, x.work = explainBytes, explainWorkings
 		for i, reader := range x.readers {

@@ -70,7 +70,8 @@ func TestCauses(t *testing.T) {
 			}
 		}
 	}
-	if r := Check([]byte("User-agent: Aa\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n")); r.Differing != 0 || len(r.Findings) != 0 {
+	if r := Check([]byte("User-agent: Aa\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n")); r.Differing != 0 ||
+		len(r.Findings) != 0 {
 		t.Errorf("a plain file has %+v", r.Findings)
 	}
 }
@@ -98,7 +99,8 @@ func TestNeedlessEscapes(t *testing.T) {
 			continue
 		}
 		x := &r.Findings[k]
-		if !slices.Equal(x.Lines, []int{line}) || !slices.Contains(x.Parsers, "protego") || strings.Contains(x.Path, "%61") || x.Google != "allow" || x.Answer != "disallow" {
+		if !slices.Equal(x.Lines, []int{line}) || !slices.Contains(x.Parsers, "protego") ||
+			strings.Contains(x.Path, "%61") || x.Google != "allow" || x.Answer != "disallow" {
 			t.Errorf("%q: %+v", body, x)
 		}
 		advised := strings.NewReplacer("%61", "a", "%7E", "~", "%2E", ".").Replace(body)
@@ -125,7 +127,8 @@ func TestUnescapedCharacters(t *testing.T) {
 	} {
 		body := head + "Disallow: " + c.rule + "\n"
 		r := check(t, []byte(body))
-		if google := judge(t, "google", r.File, "ExampleBot", "/a%20b"); google != judge(t, "google", body, "ExampleBot", "/a%20b") {
+		if google := judge(t, "google", r.File, "ExampleBot", "/a%20b"); google != judge(t, "google", body, "ExampleBot",
+			"/a%20b") {
 			t.Errorf("%q: written anew %q, google says %s of /a%%20b", body, r.File, google)
 		}
 		k := slices.IndexFunc(r.Findings, func(x Finding) bool { return x.Cause == hints[0].cause })
@@ -136,7 +139,8 @@ func TestUnescapedCharacters(t *testing.T) {
 			continue
 		}
 		x := &r.Findings[k]
-		if !slices.Equal(x.Lines, []int{3}) || x.Path != c.path || x.Google != "allow" || x.Answer != "disallow" || !slices.Contains(x.Parsers, "urllib-2025") {
+		if !slices.Equal(x.Lines, []int{3}) || x.Path != c.path || x.Google != "allow" || x.Answer != "disallow" ||
+			!slices.Contains(x.Parsers, "urllib-2025") {
 			t.Errorf("%q: %+v", body, x)
 		}
 		for _, y := range Check([]byte(head + "Disallow: " + c.advised + "\n")).Findings {
@@ -181,11 +185,14 @@ func check(t *testing.T, body []byte) *Report {
 		t.Errorf("%q: %d questions differ, with %d findings", body, r.Differing, len(r.Findings))
 	}
 	for _, x := range r.Findings {
-		if g, o := judge(t, "google", r.File, x.Agent, x.Path), judge(t, x.Parser, r.File, x.Agent, x.Path); x.Advice == "" && g == o {
+		if g, o := judge(t, "google", r.File, x.Agent, x.Path), judge(t, x.Parser, r.File, x.Agent,
+			x.Path); x.Advice == "" && g == o {
 			t.Errorf("%q: no step settles %s, where google and %s say %s of %q", body, x.Path, x.Parser, g, r.File)
 		}
-		if g, o := judge(t, "google", x.File, x.Agent, x.Path), judge(t, x.Parser, x.File, x.Agent, x.Path); g != x.Google || o != x.Answer || g == o {
-			t.Errorf("%q: on %q google says %s and %s %s; the report has %s and %s", body, x.File, g, x.Parser, o, x.Google, x.Answer)
+		if g, o := judge(t, "google", x.File, x.Agent, x.Path), judge(t, x.Parser, x.File, x.Agent, x.Path); g != x.Google ||
+			o != x.Answer || g == o {
+			t.Errorf("%q: on %q google says %s and %s %s; the report has %s and %s", body, x.File, g, x.Parser, o, x.Google,
+				x.Answer)
 		}
 	}
 	return r
@@ -239,7 +246,8 @@ func TestRealFiles(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{"", "User-agent: *\n\nDisallow: /a*\r", "\ufeffuser-agent a\ndisallow:/%zz$\n\nallow: /é", "User-agent: a\nCrawl-delay: 9\nUser-agent: a\nDisallow:\nDisallow: b\n#x\n"} {
+	for _, s := range []string{"", "User-agent: *\n\nDisallow: /a*\r", "\ufeffuser-agent a\ndisallow:/%zz$\n\nallow: /é",
+		"User-agent: a\nCrawl-delay: 9\nUser-agent: a\nDisallow:\nDisallow: b\n#x\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -256,14 +264,19 @@ func TestWrittenAnew(t *testing.T) {
 	for _, c := range []struct{ body, agent, path, want string }{
 		{plain + "\x00User-agent: Spider\nDisallow: /\r", "Spider", "/", "User-agent: *\nDisallow: /\n"},
 		// The longer rule decides.
-		{"User-agent: *\nDisallow: /*.javascr\nAllow: /index.ht*\nDisallow: /p*\n", "b", "/index.ht.javascr", "Allow: /index.ht*\nDisallow: /p\n"},
+		{"User-agent: *\nDisallow: /*.javascr\nAllow: /index.ht*\nDisallow: /p*\n", "b", "/index.ht.javascr",
+			"Allow: /index.ht*\nDisallow: /p\n"},
 		{plain + "User-agent: Spider\nDisallow: /a\u2028\r", "Spider", "/a", "Disallow: /a"},
-		{"User-agent: a\nUser-agent: *\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n\nUser-agent: *\nUser-agent: c\nDisallow: /c\n", "b", "/a", "User-agent: b\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n\nUser-agent: *\nDisallow: /a\nDisallow: /c\n"},
+		{"User-agent: a\nUser-agent: *\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n\nUser-agent: *\nUser-agent: c\n" +
+			"Disallow: /c\n", "b", "/a", "User-agent: b\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n\nUser-agent: *\n" +
+			"Disallow: /a\nDisallow: /c\n"},
 		// A sitemap is for all crawlers.
-		{"User-agent: a\nUser-agent: b\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /b\n", "b", "/a", "User-agent: a\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /a\nDisallow: /b\nHost: h\n"},
+		{"User-agent: a\nUser-agent: b\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /b\n", "b", "/a",
+			"User-agent: a\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /a\nDisallow: /b\nHost: h\n"},
 	} {
 		r := check(t, []byte(c.body))
-		if was, is := judge(t, "google", c.body, c.agent, c.path), judge(t, "google", r.File, c.agent, c.path); was != is || !strings.Contains(r.File, c.want) {
+		if was, is := judge(t, "google", c.body, c.agent, c.path), judge(t, "google", r.File, c.agent, c.path); was != is ||
+			!strings.Contains(r.File, c.want) {
 			t.Errorf("%q: google says %s to %s on %s, and %s of %q", c.body, was, c.agent, c.path, is, r.File)
 		}
 		for _, x := range r.Findings {
@@ -296,7 +309,8 @@ func TestWrittenAnewOnCombinedPaths(t *testing.T) {
 	for range files {
 		body := "User-agent: x\n"
 		for range 2 + draw.IntN(4) {
-			body += []string{"Allow", "Disallow"}[draw.IntN(2)] + ": /" + text([]string{"/", "a", "b", "*", "*", "$", "?"}, 5) + "\n"
+			body += []string{"Allow", "Disallow"}[draw.IntN(2)] + ": /" + text([]string{"/", "a", "b", "*", "*", "$", "?"}, 5) +
+				"\n"
 		}
 		r := Check([]byte(body))
 		if r.File == body {
@@ -326,18 +340,25 @@ func hostileFiles(size int) map[string]string {
 		return b.String()
 	}
 	return map[string]string{
-		"blank lines":          "User-agent: a\n" + strings.Repeat("\n", size) + "Disallow: /a*\n",
-		"empty rules":          repeated("User-agent: a\nDisallow: /b*\n", func(int) string { return "Disallow:\n" }),
-		"covered paths":        repeated("User-agent: a\nAllow: /*$\n", func(i int) string { return fmt.Sprintf("Disallow: /%s%d\n", strings.Repeat("a", i%200), i) }),
-		"wildcards":            repeated("User-agent: a/1\n", func(i int) string { return fmt.Sprintf("Disallow: /*a*b*%d*c$\nAllow: /é%d*\n", i%100, i) }),
-		"stars and long paths": repeated("User-agent: a\n", func(i int) string { return fmt.Sprintf("Disallow: /*%s%d\n", strings.Repeat("a", 2000), i) }),
+		"blank lines": "User-agent: a\n" + strings.Repeat("\n", size) + "Disallow: /a*\n",
+		"empty rules": repeated("User-agent: a\nDisallow: /b*\n", func(int) string { return "Disallow:\n" }),
+		"covered paths": repeated("User-agent: a\nAllow: /*$\n", func(i int) string {
+			return fmt.Sprintf("Disallow: /%s%d\n", strings.Repeat("a", i%200), i)
+		}),
+		"wildcards": repeated("User-agent: a/1\n", func(i int) string {
+			return fmt.Sprintf("Disallow: /*a*b*%d*c$\nAllow: /é%d*\n", i%100, i)
+		}),
+		"stars and long paths": repeated("User-agent: a\n", func(i int) string {
+			return fmt.Sprintf("Disallow: /*%s%d\n", strings.Repeat("a", 2000), i)
+		}),
 		"agents": repeated("", func(i int) string {
 			return fmt.Sprintf("User-agent: a%s\nCrawl-delay: 1\nDisallow: /%d*\n\n", strings.Repeat("b", i%50), i)
 		}),
 		"shared groups": func() string {
 			var head, own strings.Builder
 			for i := range size / 83 {
-				name := "a" + strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j").Replace(fmt.Sprint(i))
+				name := "a" + strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h",
+					"8", "i", "9", "j").Replace(fmt.Sprint(i))
 				fmt.Fprintf(&head, "User-agent: %s\n", name)
 				fmt.Fprintf(&own, "User-agent: %s\nDisallow: /%d*\n", name, i)
 			}
@@ -402,9 +423,12 @@ func TestCheckIsBounded(t *testing.T) {
 			t.Errorf("%s: work %d, where %d is to be enough", name, work, 4*least)
 		}
 		if less.Questions < r.Questions && less.UnaskedPaths == 0 && less.Answer == NotPortable {
-			t.Errorf("%s: %d questions, %d paths not asked; with more work %d", name, less.Questions, less.UnaskedPaths, r.Questions)
+			t.Errorf("%s: %d questions, %d paths not asked; with more work %d", name, less.Questions, less.UnaskedPaths,
+				r.Questions)
 		}
-		if rest := slices.ContainsFunc(less.Findings, func(x Finding) bool { return x.Advice == "" }); less.Unexplained > 0 && rest || less.Differing > 0 && less.Unexplained == 0 && len(less.Findings) == 0 {
+		if rest := slices.ContainsFunc(less.Findings, func(x Finding) bool {
+			return x.Advice == ""
+		}); less.Unexplained > 0 && rest || less.Differing > 0 && less.Unexplained == 0 && len(less.Findings) == 0 {
 			t.Errorf("%s: %d differ, %d unexplained, findings %+v", name, less.Differing, less.Unexplained, less.Findings)
 		}
 	}
@@ -419,7 +443,8 @@ func TestCheckIsBounded(t *testing.T) {
 	if c.answers(body); c.work-reading > c.most/mostPart+reading {
 		t.Errorf("a round takes %d of %d", c.work-reading, c.most)
 	}
-	if r, _ := examine([]byte("User-agent: a/1\nDisallow: /x\n"), nil, 0); r.Unexplained != r.Differing || r.Differing == 0 || r.UnaskedPaths == 0 {
+	if r, _ := examine([]byte("User-agent: a/1\nDisallow: /x\n"), nil, 0); r.Unexplained != r.Differing ||
+		r.Differing == 0 || r.UnaskedPaths == 0 {
 		t.Errorf("without any work: %+v", r)
 	}
 	long := "User-agent: Spider\nDisallow: /b\n" + strings.Repeat("#", all[0].SizeLimit)
@@ -447,9 +472,12 @@ func TestLinesFoundAtOnce(t *testing.T) {
 		body string
 		want []int
 	}{
-		{"covered", (*file).covered, "User-agent: a\nDisallow: /ab\nDisallow: /a\nDisallow: /a\nAllow: /abc\nDisallow: /b\nAllow:\nDisallow: /abc\n\nUser-agent: b\nDisallow: /abc\n", []int{2, 8}},
-		{"empty", (*file).emptyBesideOthers, "Disallow:\nUser-agent: a\nDisallow:\nAllow: /a\nAllow:\n\nUser-agent: b\nDisallow:\n", []int{3, 5}},
-		{"blank", (*file).blanksInGroups, "\nUser-agent: a\n\n#x\nDisallow: /a\n\nAllow: /b\n\nUser-agent: b\nDisallow: /\n\nSitemap: x\n\n", []int{3, 4, 6, 11}},
+		{"covered", (*file).covered, "User-agent: a\nDisallow: /ab\nDisallow: /a\nDisallow: /a\nAllow: /abc\nDisallow: /b\n" +
+			"Allow:\nDisallow: /abc\n\nUser-agent: b\nDisallow: /abc\n", []int{2, 8}},
+		{"empty", (*file).emptyBesideOthers, "Disallow:\nUser-agent: a\nDisallow:\nAllow: /a\nAllow:\n\nUser-agent: b\n" +
+			"Disallow:\n", []int{3, 5}},
+		{"blank", (*file).blanksInGroups, "\nUser-agent: a\n\n#x\nDisallow: /a\n\nAllow: /b\n\nUser-agent: b\nDisallow: /\n" +
+			"\nSitemap: x\n\n", []int{3, 4, 6, 11}},
 	} {
 		var got []int
 		for i, found := range c.find(readFile([]byte(c.body), false)) {
@@ -476,9 +504,11 @@ func TestDocuments(t *testing.T) {
 		lines                 []int
 	}{
 		{"User-agent: *\nAllow: /a/b/\nDisallow: /a/\n", "classic-1996", "it has no Allow", []int{2}},
-		{"User-agent: *\nDisallow: /c/\nDisallow: /a\n", "classic-1996", "it leaves open whether a path covers others that merely begin with it", []int{3}},
+		{"User-agent: *\nDisallow: /c/\nDisallow: /a\n", "classic-1996",
+			"it leaves open whether a path covers others that merely begin with it", []int{3}},
 		{"User-agent: *\nDisallow: /*.pdf$\n", "classic-1996", "it has no wildcards", []int{2}},
-		{"User-agent: Aa\nDisallow: /a/\n\nUser-agent: Aa\nDisallow: /b/\n", "google-2012", "it leaves open which of several groups of a crawler counts", []int{2, 5}},
+		{"User-agent: Aa\nDisallow: /a/\n\nUser-agent: Aa\nDisallow: /b/\n", "google-2012",
+			"it leaves open which of several groups of a crawler counts", []int{2, 5}},
 	} {
 		r := Check([]byte(c.body))
 		k := slices.IndexFunc(r.Documents, func(x Departure) bool { return x.Document == c.document && x.Cause == c.cause })

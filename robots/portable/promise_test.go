@@ -18,8 +18,10 @@ import (
 
 // oddities are what some parser takes for white space, a line end, a tag, a field or nothing.
 var oddities = []string{
-	"\f", "\v", "\r", "\r\n", "\n", "\n\n", "\x00", "\x1c", "\x1f", "\u0085", "\u00a0", "\u2028", "\u2029", "\u3000", "\ufeff", "\xff", "\xe9",
-	"<br>", "</p>", "<html>", "< x", " ", "\t", "#", ":", "*", "$", "?", "%", "%61", "%2f", "%e4", "\\", "{", "/", "//", "é", "index.html",
+	"\f", "\v", "\r", "\r\n", "\n", "\n\n", "\x00", "\x1c", "\x1f", "\u0085", "\u00a0", "\u2028", "\u2029", "\u3000",
+	"\ufeff", "\xff", "\xe9",
+	"<br>", "</p>", "<html>", "< x", " ", "\t", "#", ":", "*", "$", "?", "%", "%61", "%2f", "%e4", "\\", "{", "/", "//",
+	"é", "index.html",
 }
 
 // oddFile draws a file of lines that parsers read in their own ways.
@@ -30,11 +32,14 @@ func oddFile(draw *rand.Rand) []byte {
 		switch draw.IntN(12) {
 		case 0, 1, 2:
 			b.WriteString(of("User-agent", "user-agent", "Useragent", "User-agnet", "User agent") + of(":", ": ", " : ", " "))
-			b.WriteString(of("*", "*", "Spider", "spider", "Foobot", "Foobot/2.0", "Foobot-News", "MJ12bot", "archive.org", "Spider Foobot", "", "a"))
+			b.WriteString(of("*", "*", "Spider", "spider", "Foobot", "Foobot/2.0", "Foobot-News", "MJ12bot", "archive.org",
+				"Spider Foobot", "", "a"))
 		case 3:
-			b.WriteString(of("Crawl-delay: 5", "Crawl-delay: 500", "Crawl-delay: often", "Request-rate: 1/5", "Host: h", "Sitemap: https://h/s.xml", "foo", ""))
+			b.WriteString(of("Crawl-delay: 5", "Crawl-delay: 500", "Crawl-delay: often", "Request-rate: 1/5", "Host: h",
+				"Sitemap: https://h/s.xml", "foo", ""))
 		default:
-			b.WriteString(of("Disallow", "Disallow", "Allow", "disallow", "Disalow", "Desallow", "Dissallow", "allow") + of(":", ": ", ": ", " ", " : "))
+			b.WriteString(of("Disallow", "Disallow", "Allow", "disallow", "Disalow", "Desallow", "Dissallow", "allow") +
+				of(":", ": ", ": ", " ", " : "))
 			for range draw.IntN(4) {
 				b.WriteString(of("/", "/a", "/b", "/a/b", "*", "$", "/index.html", ".js", "?q=", "/private/", "/a b"))
 			}
@@ -157,7 +162,8 @@ func keepsItsPromise(t testing.TB, draw *rand.Rand, body []byte, r *Report, path
 		after := policies(google, anew, agents)
 		for i := range agents {
 			if c := robots.Compare(before.Policy(i), after.Policy(i)); c.Relation != robots.Equal {
-				t.Errorf("%q\nwritten anew as\n%q\nis %s for %s: %+v %+v", body, anew, c.Relation, agents[i].Name, c.Closes, c.Opens)
+				t.Errorf("%q\nwritten anew as\n%q\nis %s for %s: %+v %+v", body, anew, c.Relation, agents[i].Name, c.Closes,
+					c.Opens)
 			}
 		}
 	}
@@ -175,7 +181,9 @@ func keepsItsPromise(t testing.TB, draw *rand.Rand, body []byte, r *Report, path
 	var f robots.File
 	f.Parse(body, google)
 	for _, a := range agents {
-		if a.Name == "Zqxj" || slices.ContainsFunc(f.Agents, func(l robots.AgentLine) bool { return string(l.Wide) == a.Name }) {
+		if a.Name == "Zqxj" || slices.ContainsFunc(f.Agents, func(l robots.AgentLine) bool {
+			return string(l.Wide) == a.Name
+		}) {
 			wide = append(wide, a)
 		}
 	}
@@ -187,7 +195,8 @@ func keepsItsPromise(t testing.TB, draw *rand.Rand, body []byte, r *Report, path
 			one, two := google.Target("http://h"+path), p.Target("http://h"+path)
 			for i := range wide {
 				if g, o := before.Policy(i).Judge(&one).Value, other.Policy(i).Judge(&two).Value; g != o {
-					t.Errorf("%q is said to be "+string(r.Answer)+": on %s google says %s to %s, and %s %s", body, path, g, wide[i].Name, p.Name, o)
+					t.Errorf("%q is said to be "+string(r.Answer)+": on %s google says %s to %s, and %s %s", body, path, g,
+						wide[i].Name, p.Name, o)
 					return
 				}
 			}

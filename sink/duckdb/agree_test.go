@@ -48,7 +48,8 @@ func agreeing(t *testing.T, seed uint64, pairs int) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	agents, urls := filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "urls.txt")
-	must(t, os.WriteFile(agents, []byte("- {name: A, category: ai-training}\n- {name: B, category: ai-training}\n- {name: C, category: search, falls_back_to: [A]}\n"), 0o666))
+	must(t, os.WriteFile(agents, []byte("- {name: A, category: ai-training}\n- {name: B, category: ai-training}\n"+
+		"- {name: C, category: search, falls_back_to: [A]}\n"), 0o666))
 	must(t, os.WriteFile(urls, []byte(strings.Join(everyKindOfPath, "\n")+"\n"), 0o666))
 	r := rand.New(rand.NewPCG(seed, 30))
 	for i := range pairs + 1 {
@@ -59,7 +60,8 @@ func agreeing(t *testing.T, seed uint64, pairs int) {
 				must(t, os.WriteFile(filepath.Join(bodies, fmt.Sprintf("h%d.example", host)), []byte(smallFile(r)), 0o666))
 			}
 		}
-		args := []string{"run", "--bodies", bodies, "--out", out, "--run", runOf(i), "--agents", agents, "--urls", urls, "--profile", "google,rfc9309", "--progress", "none",
+		args := []string{"run", "--bodies", bodies, "--out", out, "--run", runOf(i), "--agents", agents, "--urls", urls,
+			"--profile", "google,rfc9309", "--progress", "none",
 			"--as-of", time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)}
 		if seed%2 == 0 {
 			args = append(args, "--keep-bodies")
@@ -84,9 +86,12 @@ func agreeing(t *testing.T, seed uint64, pairs int) {
 		}
 		view := make(closings)
 		for _, of := range []string{"agent", "category", "'any'"} {
-			_, rows, err := ask(db, fmt.Sprintf(`SELECT p.profile, name, count(*) FILTER (c), count(*) FILTER (s), count(*) FILTER (o), count(*) FILTER (l), count(*) FILTER (c AND o), count(*) FILTER (u AND NOT c AND NOT o)
+			_, rows, err := ask(db,
+				fmt.Sprintf(
+					`SELECT p.profile, name, count(*) FILTER (c), count(*) FILTER (s), count(*) FILTER (o), count(*) FILTER (l), count(*) FILTER (c AND o), count(*) FILTER (u AND NOT c AND NOT o)
 				FROM (SELECT profile, origin, %s AS name, bool_or(closed) AS c, bool_or(shut_out) AS s, bool_or(opened) AS o, bool_or(let_in) AS l, bool_or(undecided) AS u
-					FROM history.policy_changes WHERE run = '%s' AND against = '%s' GROUP BY ALL) p GROUP BY ALL`, of, runOf(i), runOf(i-1)))
+					FROM history.policy_changes WHERE run = '%s' AND against = '%s' GROUP BY ALL) p GROUP BY ALL`, of, runOf(i),
+					runOf(i-1)))
 			must(t, err)
 			for _, row := range rows {
 				for k, kind := range closingKinds {

@@ -50,7 +50,8 @@ func TestARunInAnObjectStore(t *testing.T) {
 	robocensus(t, 0, w.census(whole)...)
 	finish(t, 0, command(append(append([]string{"plan"}, w.census(url)[1:]...), "--shards", "3")...))
 	worker := func(shard, concurrency int) *exec.Cmd {
-		return command("run", "--run", "r", "--out", url, "--progress", "none", "--concurrency", strconv.Itoa(concurrency), "--shard", strconv.Itoa(shard))
+		return command("run", "--run", "r", "--out", url, "--progress", "none", "--concurrency", strconv.Itoa(concurrency),
+			"--shard", strconv.Itoa(shard))
 	}
 	victim := worker(1, 1) // takes a second at least
 	must(t, victim.Start())
@@ -183,7 +184,8 @@ func TestARunInAnObjectStore(t *testing.T) {
 	// The folder is opened once: each time costs a request.
 	page := filepath.Join(t.TempDir(), "page.html")
 	for most, args := range map[int64][]string{
-		12: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"}, 64: {"verify", "s"}, 28: {"diff", "r", "s"},
+		12: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"},
+		64: {"verify", "s"}, 28: {"diff", "r", "s"},
 	} {
 		before := seen.requests.Load()
 		finish(t, 0, command(append([]string{args[0], "--out", url}, args[1:]...)...))
@@ -198,14 +200,16 @@ func TestARunInAnObjectStore(t *testing.T) {
 	}
 	list, _ := finish(t, 0, command("runs", "--out", url))
 	for _, id := range []string{"r", "s"} {
-		if !regexp.MustCompile(`(?m)^` + id + ` +complete .*\b` + fmt.Sprint(hosts) + `\b`).MatchString(strings.ReplaceAll(list, ",", "")) {
+		if !regexp.MustCompile(`(?m)^` + id + ` +complete .*\b` + fmt.Sprint(hosts) + `\b`).MatchString(
+			strings.ReplaceAll(list, ",", "")) {
 			t.Errorf("runs says\n%s", list)
 		}
 	}
 
 	// A run that re-evaluates it, from the object store and from the folder.
 	again := func(from, to string) []string {
-		return []string{"run", "--from-run", from + "/_runs/r", "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
+		return []string{"run", "--from-run", from + "/_runs/r", "--out", to, "--run", "r", "--agents", w.agents, "--urls",
+			w.url,
 			"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
 	}
 	fromFolder, fromBucket := filepath.Join(t.TempDir(), "folder"), filepath.Join(t.TempDir(), "bucket")
@@ -309,7 +313,8 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "0.warc.gz")
-	finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", archive, "--repeat", "12"))
+	finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out",
+		archive, "--repeat", "12"))
 	content, err := os.ReadFile(archive)
 	must(t, err)
 	damaged := slices.Clone(content)
@@ -318,7 +323,8 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "1.warc.gz"), string(damaged))
 	census := func(out string, archives ...string) []string {
-		args := []string{"run", "--out", out, "--run", "r", "--agents", write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot}\n"), "--progress", "none"}
+		args := []string{"run", "--out", out, "--run", "r", "--agents", write(t, filepath.Join(dir, "agents.yaml"),
+			"- {name: GPTBot}\n"), "--progress", "none"}
 		for _, name := range archives {
 			args = append(args, "--warc", name)
 		}
@@ -338,7 +344,8 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	})))
 	https.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(https.Close)
-	certificate := write(t, filepath.Join(dir, "ca.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})))
+	certificate := write(t, filepath.Join(dir, "ca.pem"),
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})))
 
 	server, err := s3server.Start("../s3", t.TempDir())
 	must(t, err)
@@ -359,7 +366,8 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 			c := exec.Command(filepath.Join(bin, "robocensus"), census(out, from+"/0.warc.gz", from+"/1.warc.gz")...)
 			c.Env = environment
 			finish(t, 0, c)
-			const rows = "SELECT * EXCLUDE (warc_file), parse_filename(warc_file) FROM read_parquet('%s/fetches/run=r/*.parquet')"
+			const rows = "SELECT * EXCLUDE (warc_file), parse_filename(warc_file) FROM " +
+				"read_parquet('%s/fetches/run=r/*.parquet')"
 			if n := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ("+rows+" EXCEPT ALL "+rows+")", local, out)); n != "0" {
 				t.Errorf("%s fetches differ", n)
 			}
@@ -377,7 +385,8 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	}
 
 	// An archive that is replaced while it is read is no input.
-	c := exec.Command(filepath.Join(bin, "robocensus"), census(filepath.Join(dir, "changing"), https.URL+"/changing.warc.gz")...)
+	c := exec.Command(filepath.Join(bin, "robocensus"), census(filepath.Join(dir, "changing"), https.URL+
+		"/changing.warc.gz")...)
 	c.Env = environment
 	if _, text := finish(t, 65, c); !strings.Contains(text, "was replaced while it was read") {
 		t.Errorf("it says %s", text)

@@ -80,7 +80,8 @@ func newWeb(t *testing.T, n int, latency string, more ...string) *web {
 	t.Helper()
 	dir := t.TempDir()
 	addresses := filepath.Join(dir, "addr")
-	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", "../../testdata/demo/hosts", "--http", "127.0.0.1:0",
+	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", "../../testdata/demo/hosts", "--http",
+		"127.0.0.1:0",
 		"--addr-file", addresses, "--latency", latency, "--faults", write(t, filepath.Join(dir, "faults.yaml"), misbehaviour))
 	farm.Stderr = os.Stderr
 	must(t, farm.Start())
@@ -120,8 +121,10 @@ func newWeb(t *testing.T, n int, latency string, more ...string) *web {
 // census returns the arguments of a run r over the web.
 func (w *web) census(dir string, args ...string) []string {
 	return append([]string{
-		"run", "--hosts", w.hosts, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", w.addr, "--agents", w.agents, "--urls", w.url,
-		"--profile", "google,rfc9309", "--keep-bodies", "--retries", "1", "--timeout", "3s", "--concurrency", "64", "--progress", "none",
+		"run", "--hosts", w.hosts, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", w.addr, "--agents",
+		w.agents, "--urls", w.url,
+		"--profile", "google,rfc9309", "--keep-bodies", "--retries", "1", "--timeout", "3s", "--concurrency", "64",
+		"--progress", "none",
 	}, args...)
 }
 

@@ -23,8 +23,10 @@ var composed = map[string]func(rows [][]string, hosts string) string{
 
 // whatAnswers has words for the columns of the figure of answers: of one host, and of several.
 var whatAnswers = [][2]string{
-	{"has a file", "have a file"}, {"has none", "have none"}, {"redirects to nowhere", "redirect to nowhere"}, {"turns a census away", "turn a census away"}, {"gives a server error", "give a server error"},
-	{"cannot be reached", "cannot be reached"}, {"gives a broken answer", "give a broken answer"}, {"is down and judged by an earlier answer", "are down and judged by earlier answers"},
+	{"has a file", "have a file"}, {"has none", "have none"}, {"redirects to nowhere", "redirect to nowhere"},
+	{"turns a census away", "turn a census away"}, {"gives a server error", "give a server error"},
+	{"cannot be reached", "cannot be reached"}, {"gives a broken answer", "give a broken answer"},
+	{"is down and judged by an earlier answer", "are down and judged by earlier answers"},
 	{"was not asked, or its answer is not stored", "were not asked, or their answers are not stored"},
 }
 
@@ -137,7 +139,8 @@ func networkTitle(what, prefix string, rows [][]string) string {
 // of its tiles.
 func tilesOf(page string) []string {
 	out := regexp.MustCompile(`<h1>(.*?)</h1>`).FindStringSubmatch(page)[1:]
-	for _, tile := range regexp.MustCompile(`<div class="tile"><span>(.*?)</span><b>(.*?)</b><span>(.*?)</span></div>`).FindAllStringSubmatch(page, -1) {
+	for _, tile := range regexp.MustCompile(
+		`<div class="tile"><span>(.*?)</span><b>(.*?)</b><span>(.*?)</span></div>`).FindAllStringSubmatch(page, -1) {
 		out = append(out, strings.Join(tile[1:], "; "))
 	}
 	return out
@@ -147,14 +150,18 @@ func tilesOf(page string) []string {
 func tilesBy(t *testing.T, db *sql.DB) []string {
 	count := func(query string) int { return int(digits(one(t, db, "SELECT "+query))) }
 	hosts, files := count("hosts()"), count("files()")
-	unknown := count("count(*) FROM fetches WHERE outcome IN ('full_disallow', 'undefined') AND reason <> 'stale_copy' OR challenge IS NOT NULL")
+	unknown := count("count(*) FROM fetches WHERE outcome IN ('full_disallow', 'undefined') AND reason <> 'stale_copy' " +
+		"OR challenge IS NOT NULL")
 	training := count("count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND class = 'disallow_all'")
 	of := func(n, whole int, base string) string { return percentOf(n, whole) + " of " + base }
 	return []string{
-		fmt.Sprintf("Crawl policies of %d hosts, %s", hosts, one(t, db, "SELECT strftime(max(fetch_time), '%-d %B %Y') FROM fetches")),
-		fmt.Sprintf("hosts; %d; ", hosts), fmt.Sprintf("hosts with rules; %d; %s: their rules decide", files, of(files, hosts, "hosts")),
+		fmt.Sprintf("Crawl policies of %d hosts, %s", hosts,
+			one(t, db, "SELECT strftime(max(fetch_time), '%-d %B %Y') FROM fetches")),
+		fmt.Sprintf("hosts; %d; ", hosts), fmt.Sprintf("hosts with rules; %d; %s: their rules decide", files,
+			of(files, hosts, "hosts")),
 		fmt.Sprintf("policy unknown; %d; %s, because of an outage or the like", unknown, of(unknown, hosts, "hosts")),
-		fmt.Sprintf("shut out AI training; %d; %s, %s", training, of(training, hosts, "hosts"), of(training, files, "those with rules")),
+		fmt.Sprintf("shut out AI training; %d; %s, %s", training, of(training, hosts, "hosts"),
+			of(training, files, "those with rules")),
 		"agents evaluated; " + one(t, db, "SELECT count(DISTINCT agent) FROM policies") + "; ",
 	}
 }
@@ -165,20 +172,24 @@ func profilesTitle(t *testing.T, db *sql.DB, run, id string, rows [][]string) st
 	if !compares {
 		return ""
 	}
-	first := one(t, db, "SELECT key FROM (SELECT DISTINCT profile AS key FROM history.policies WHERE run = '"+run+"') WHERE key NOT IN ('"+strings.Join(columnOf(rows, column), "', '")+"')")
+	first := one(t, db, "SELECT key FROM (SELECT DISTINCT profile AS key FROM history.policies WHERE run = '"+run+
+		"') WHERE key NOT IN ('"+strings.Join(columnOf(rows, column), "', '")+"')")
 	at := func(n, of string) string {
 		return percentOf(int(digits(n)), int(digits(of))) + " of " + of + " hosts"
 	}
 	switch id {
 	case "profiles":
 		closed := func(profile string) string {
-			return one(t, db, "SELECT count(DISTINCT seq) FROM history.policies WHERE run = '"+run+"' AND profile = '"+profile+"' AND category = 'ai-training' AND class = 'disallow_all'")
+			return one(t, db, "SELECT count(DISTINCT seq) FROM history.policies WHERE run = '"+run+"' AND profile = '"+profile+
+				"' AND category = 'ai-training' AND class = 'disallow_all'")
 		}
-		row, under := rows[1], fmt.Sprintf("; under it %s hosts shut out an agent for AI training, under %s %s", closed(rows[1][0]), first, closed(first))
+		row, under := rows[1], fmt.Sprintf("; under it %s hosts shut out an agent for AI training, under %s %s",
+			closed(rows[1][0]), first, closed(first))
 		if closed(row[0]) == closed(first) {
 			under = fmt.Sprintf("; under both %s hosts shut out an agent for AI training", closed(first))
 		}
-		return fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", row[0], first, at(row[2], row[1]), under)
+		return fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", row[0], first,
+			at(row[2], row[1]), under)
 	case "profile-agents":
 		most := make(map[string]bool)
 		for _, row := range rows[1:] {
@@ -190,7 +201,8 @@ func profilesTitle(t *testing.T, db *sql.DB, run, id string, rows [][]string) st
 		if len(most) > 1 {
 			lead = fmt.Sprintf("%d agents, such as %s", len(most), lead)
 		}
-		return fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, rows[1][2], first, at(rows[1][4], rows[1][3]))
+		return fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead,
+			rows[1][2], first, at(rows[1][4], rows[1][3]))
 	}
 	return ""
 }

@@ -15,7 +15,8 @@ func TestJoinedParts(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	files := exec.Command("go", "test", "-count=1", "-run", "^TestConcatenatedRows_NoRace$", "./sink", "-args", "-keep", dir)
+	files := exec.Command("go", "test", "-count=1", "-run", "^TestConcatenatedRows_NoRace$", "./sink", "-args", "-keep",
+		dir)
 	files.Dir = "../.."
 	files.Env = append(files.Environ(), "CGO_ENABLED=0")
 	if text, err := files.CombinedOutput(); err != nil {
@@ -28,10 +29,12 @@ func TestJoinedParts(t *testing.T) {
 	db := bare(t)
 	for _, file := range joined {
 		table := strings.TrimSuffix(filepath.Base(file), ".parquet")
-		fill := strings.NewReplacer("JOINED", "'"+file+"'", "PARTS", "'"+strings.TrimSuffix(file, ".parquet")+"-*.parquet'").Replace
+		fill := strings.NewReplacer("JOINED", "'"+file+"'", "PARTS", "'"+strings.TrimSuffix(file, ".parquet")+
+			"-*.parquet'").Replace
 		same := func(query string) {
 			t.Helper()
-			want, got := one(t, db, fill(strings.ReplaceAll(query, "FILES", "PARTS"))), one(t, db, fill(strings.ReplaceAll(query, "FILES", "JOINED")))
+			want, got := one(t, db, fill(strings.ReplaceAll(query, "FILES", "PARTS"))),
+				one(t, db, fill(strings.ReplaceAll(query, "FILES", "JOINED")))
 			if got != want {
 				t.Errorf("%s: %s\n%s, want %s", table, query, got, want)
 			}
@@ -43,7 +46,8 @@ func TestJoinedParts(t *testing.T) {
 		if table != "verdicts" && table != "fetches" {
 			continue
 		}
-		for _, host := range []string{"h0.s0.example", "h246.s0.example", "h7.s1.example", "h2.s3.example", "absent.example"} {
+		for _, host := range []string{"h0.s0.example", "h246.s0.example", "h7.s1.example", "h2.s3.example",
+			"absent.example"} {
 			same("SELECT count(*) FROM read_parquet(FILES) WHERE host = '" + host + "'")
 			same("SELECT count(*) FROM parquet_bloom_probe(FILES, 'host', '" + host + "') WHERE bloom_filter_excludes")
 		}

@@ -31,7 +31,8 @@ type consenting struct {
 const (
 	xmlOf   = `200 application/rsl+xml <rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license>%s</license></content></rsl>`
 	anyPage = `200 text/html <!doctype html><title>Home</title><p>All that is here stands here, and whatever else you look for you will not find</p>`
-	nothing = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 404,page absent 404,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
+	nothing = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 404,page absent " +
+		"404,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
 )
 
 var consents = []consenting{
@@ -40,102 +41,147 @@ var consents = []consenting{
 	},
 	{ // all is there, and contrary
 		robots: "User-agent: *\nDisallow:\nContent-Signal: ai-train=no\n", answers: map[string]string{
-			"/": "200 text/html <meta name=robots content=noai><meta name=tdm-reservation content=0>", "/.well-known/tdmrep.json": `200 application/json [{"location":"/","tdm-reservation":1}]`,
-			"/ai.txt": "200 text/plain Site-Name: a\nSite-URL: https://a.example\nTraining: allow\n", "/llms.txt": "200 text/markdown # A\n", "/llms-full.txt": "200 text/plain Much\n", "/trust.txt": "200 text/plain datatrainingallowed=no\n",
+			"/":                        "200 text/html <meta name=robots content=noai><meta name=tdm-reservation content=0>",
+			"/.well-known/tdmrep.json": `200 application/json [{"location":"/","tdm-reservation":1}]`,
+			"/ai.txt":                  "200 text/plain Site-Name: a\nSite-URL: https://a.example\nTraining: allow\n",
+			"/llms.txt":                "200 text/markdown # A\n", "/llms-full.txt": "200 text/plain Much\n",
+			"/trust.txt": "200 text/plain datatrainingallowed=no\n",
 			"/.well-known/http-message-signatures-directory": `200 application/http-message-signatures-directory+json {"keys":[{"kty":"OKP"}]}`,
 		},
-		documents: "ai.txt present 200 car,license.xml absent 404,llms-full.txt present 200,llms.txt present 200,page present 200,signatures-directory present 200,tdmrep present 200,trust.txt present 200",
-		says: "ai.txt ai.txt-car training ai-train allow -,page meta noai ai-train disallow /,page meta tdm-reservation ai-train - /,tdmrep tdmrep tdm-reservation ai-train disallow /," +
-			"trust.txt trust.txt datatrainingallowed ai-train disallow -",
+		documents: "ai.txt present 200 car,license.xml absent 404,llms-full.txt present 200,llms.txt present 200,page " +
+			"present 200,signatures-directory present 200,tdmrep present 200,trust.txt present 200",
+		says: "ai.txt ai.txt-car training ai-train allow -,page meta noai ai-train disallow /,page meta tdm-reservation " +
+			"ai-train - /,tdmrep tdmrep tdm-reservation ai-train disallow /,trust.txt trust.txt datatrainingallowed " +
+			"ai-train disallow -",
 	},
 	{ // the home page for everything, but for one document
-		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"*": anyPage, "/.well-known/tdmrep.json": `200 text/html [{"location":"/a","tdm-reservation":1}]`},
-		documents: "ai.txt soft_404 200,license.xml soft_404 200,llms-full.txt soft_404 200,llms.txt soft_404 200,page present 200,signatures-directory soft_404 200,tdmrep present 200 type,trust.txt soft_404 200",
-		says:      "tdmrep tdmrep tdm-reservation ai-train disallow /a",
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"*": anyPage,
+			"/.well-known/tdmrep.json": `200 text/html [{"location":"/a","tdm-reservation":1}]`},
+		documents: "ai.txt soft_404 200,license.xml soft_404 200,llms-full.txt soft_404 200,llms.txt soft_404 200,page " +
+			"present 200,signatures-directory soft_404 200,tdmrep present 200 type,trust.txt soft_404 200",
+		says: "tdmrep tdmrep tdm-reservation ai-train disallow /a",
 	},
 	{ // invalid, each in its way
 		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{
-			"/.well-known/tdmrep.json": `200 application/json {"location":"/","tdm-reservation":1}`, "/ai.txt": anyPage, "/license.xml": "200 text/xml <rsl></rsl>", "/llms.txt": "200 text/plain User-agent: *\n",
-			"/.well-known/http-message-signatures-directory": `200 application/json {"keys":[]}`, "/trust.txt": "200 text/plain member: x\n",
+			"/.well-known/tdmrep.json": `200 application/json {"location":"/","tdm-reservation":1}`, "/ai.txt": anyPage,
+			"/license.xml": "200 text/xml <rsl></rsl>", "/llms.txt": "200 text/plain User-agent: *\n",
+			"/.well-known/http-message-signatures-directory": `200 application/json {"keys":[]}`,
+			"/trust.txt": "200 text/plain member: x\n",
 		},
-		documents: "ai.txt invalid 200 page,type,license.xml invalid 200 namespace,type,llms-full.txt absent 404,llms.txt invalid 200 no_heading,page absent 404,signatures-directory invalid 200 no_key,type,tdmrep invalid 200 no_array,trust.txt invalid 200 no_name",
+		documents: "ai.txt invalid 200 page,type,license.xml invalid 200 namespace,type,llms-full.txt absent 404,llms.txt " +
+			"invalid 200 no_heading,page absent 404,signatures-directory invalid 200 no_key,type,tdmrep invalid 200 " +
+			"no_array,trust.txt invalid 200 no_name",
 	},
 	{ // redirects: within the host, and where none is allowed
 		robots: "User-agent: *\nDisallow: /shut\n", answers: map[string]string{
-			"/.well-known/tdmrep.json": "302 - /tdm", "/tdm": `200 application/json [{"location":"/","tdm-reservation":0}]`, "/.well-known/http-message-signatures-directory": "302 - /keys",
-			"/keys": `200 application/json {"keys":[{"kty":"OKP"}]}`, "/llms.txt": "301 - /shut/llms.txt", "/shut/llms.txt": "200 text/plain # A\n", "/ai.txt": "302 - /", "/": "200 text/html <title>x</title>",
+			"/.well-known/tdmrep.json": "302 - /tdm", "/tdm": `200 application/json [{"location":"/","tdm-reservation":0}]`,
+			"/.well-known/http-message-signatures-directory": "302 - /keys",
+			"/keys": `200 application/json {"keys":[{"kty":"OKP"}]}`, "/llms.txt": "301 - /shut/llms.txt",
+			"/shut/llms.txt": "200 text/plain # A\n", "/ai.txt": "302 - /", "/": "200 text/html <title>x</title>",
 		},
-		documents: "ai.txt invalid 200 page,type,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 301 disallowed,page present 200,signatures-directory absent 302 redirect,tdmrep present 200,trust.txt absent 404",
-		says:      "tdmrep tdmrep tdm-reservation ai-train - /",
+		documents: "ai.txt invalid 200 page,type,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 301 " +
+			"disallowed,page present 200,signatures-directory absent 302 redirect,tdmrep present 200,trust.txt absent 404",
+		says: "tdmrep tdmrep tdm-reservation ai-train - /",
 	},
 	{ // a licence of the file, another that nobody names, and one that the page names
 		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{
-			"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits><payment type="training"/>`), "/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`),
-			"/": `200 text/html <link rel=license type=application/rsl+xml href=/theirs.xml>`, "/theirs.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">search</prohibits>`),
+			"/mine.xml":    fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits><payment type="training"/>`),
+			"/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`),
+			"/":            `200 text/html <link rel=license type=application/rsl+xml href=/theirs.xml>`,
+			"/theirs.xml": fmt.Sprintf(xmlOf,
+				`<prohibits type="usage">search</prohibits>`),
 		},
-		documents: "ai.txt absent 404,license.xml present 200 not_associated,llms-full.txt absent 404,llms.txt absent 404,page present 200,rsl present 200,rsl present 200,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404",
-		says: "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /,license.xml rsl search search - /," +
-			"rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train priced /,rsl rsl search search disallow /,rsl rsl search search disallow /",
+		documents: "ai.txt absent 404,license.xml present 200 not_associated,llms-full.txt absent 404,llms.txt absent " +
+			"404,page present 200,rsl present 200,rsl present 200,signatures-directory absent 404,tdmrep absent 404,trust.txt " +
+			"absent 404",
+		says: "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - " +
+			"/,license.xml rsl search search - /,rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl " +
+			"ai-train ai-train priced /,rsl rsl search search disallow /,rsl rsl search search disallow /",
 	},
 	{ // for money, or not at all
-		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "402 text/html USD 0.01", "/llms.txt": "403 - -", "/ai.txt": "503 - -", "/trust.txt": "429 - -", "/license.xml": "410 - -"},
-		documents: "ai.txt unreachable 503,license.xml absent 410,llms-full.txt absent 404,llms.txt refused 403,page refused 402 price,signatures-directory absent 404,tdmrep absent 404,trust.txt refused 429",
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "402 text/html USD 0.01",
+			"/llms.txt": "403 - -", "/ai.txt": "503 - -", "/trust.txt": "429 - -", "/license.xml": "410 - -"},
+		documents: "ai.txt unreachable 503,license.xml absent 410,llms-full.txt absent 404,llms.txt refused 403,page " +
+			"refused 402 price,signatures-directory absent 404,tdmrep absent 404,trust.txt refused 429",
 	},
 	{ // robots.txt shuts us out of most
-		robots: "User-agent: robocensus\nDisallow: /*.txt$\nDisallow: /.well-known/\n\nUser-agent: *\nDisallow: /\n", answers: map[string]string{"/license.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-all</prohibits>`)},
-		documents: "ai.txt not_asked - disallowed,license.xml present 200 not_associated,llms-full.txt not_asked - disallowed,llms.txt not_asked - disallowed,page absent 404,signatures-directory not_asked - disallowed,tdmrep not_asked - disallowed,trust.txt not_asked - disallowed",
-		says:      "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /",
+		robots:  "User-agent: robocensus\nDisallow: /*.txt$\nDisallow: /.well-known/\n\nUser-agent: *\nDisallow: /\n",
+		answers: map[string]string{"/license.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-all</prohibits>`)},
+		documents: "ai.txt not_asked - disallowed,license.xml present 200 not_associated,llms-full.txt not_asked - " +
+			"disallowed,llms.txt not_asked - disallowed,page absent 404,signatures-directory not_asked - disallowed,tdmrep " +
+			"not_asked - disallowed,trust.txt not_asked - disallowed",
+		says: "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl " +
+			"ai-train ai-train - /",
 	},
 	{ // large: what lies beyond the limit does not count
 		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{
-			"/llms.txt": "200 text/plain # A\n" + strings.Repeat("a long text of many words\n", 100_000), "/.well-known/tdmrep.json": "200 application/json [" + strings.Repeat(`{"location":"/","tdm-reservation":1},`, 20_000) + "7]",
+			"/llms.txt": "200 text/plain # A\n" + strings.Repeat("a long text of many words\n", 100_000),
+			"/.well-known/tdmrep.json": "200 application/json [" + strings.Repeat(`{"location":"/","tdm-reservation":1},`,
+				20_000) + "7]",
 			"/ai.txt": "200 text/plain User-agent: *\nDisallow: *.jpg\n" + strings.Repeat("#\n", 200_000),
 		},
-		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms-full.txt absent 404,llms.txt present 200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 truncated,not_json,limit,trust.txt absent 404",
-		says:      "ai.txt ai.txt-spawning disallow ai-train disallow *.jpg",
+		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms-full.txt absent 404,llms.txt present " +
+			"200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 " +
+			"truncated,not_json,limit,trust.txt absent 404",
+		says: "ai.txt ai.txt-spawning disallow ai-train disallow *.jpg",
 	},
 	{ // a licence of the file that refuses
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-train</prohibits>`)},
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{
+			"/mine.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-train</prohibits>`)},
 		documents: nothingButLicence + "rsl present 200" + nothingAfterLicence, says: "rsl rsl ai-train ai-train disallow /",
 	},
 	{ // one that permits
-		robots: "User-agent: *\nDisallow:\nLicense: HTTP://HOST:80/mine.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
+		robots: "User-agent: *\nDisallow:\nLicense: HTTP://HOST:80/mine.xml\n", answers: map[string]string{
+			"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
 		documents: nothingButLicence + "rsl present 200" + nothingAfterLicence,
 		says:      permitted,
 	},
 	{ // two, of which one is not there
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\nLicense: http://HOST/gone.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
+		robots:    "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\nLicense: http://HOST/gone.xml\n",
+		answers:   map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
 		documents: nothingButLicence + "rsl present 200,rsl absent 404" + nothingAfterLicence,
 		says:      permitted,
 	},
 	{ // one that lies with another site
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/moved.xml\n", answers: map[string]string{"/moved.xml": "302 - http://" + otherSite + "/mine.xml"},
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/moved.xml\n", answers: map[string]string{
+			"/moved.xml": "302 - http://" + otherSite + "/mine.xml"},
 		documents: nothingButLicence + "rsl present 200 no_control" + nothingAfterLicence,
 		says:      permitted,
 	},
 	{ // slow without end
-		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "0 - -", "/llms.txt": "0 - -", "/trust.txt": "200 text/plain datatrainingallowed=no\n"},
-		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt unreachable - timeout,page unreachable - timeout,signatures-directory absent 404,tdmrep absent 404,trust.txt present 200",
-		says:      "trust.txt trust.txt datatrainingallowed ai-train disallow -",
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "0 - -", "/llms.txt": "0 - -",
+			"/trust.txt": "200 text/plain datatrainingallowed=no\n"},
+		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt unreachable - timeout,page " +
+			"unreachable - timeout,signatures-directory absent 404,tdmrep absent 404,trust.txt present 200",
+		says: "trust.txt trust.txt datatrainingallowed ai-train disallow -",
 	},
 	{ // one is asked for anyhow, one leads to a third site too many, and two to one text
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/license.xml\nLicense: http://HOST/a.xml\nLicense: http://HOST/b.xml\nLicense: http://HOST/c.xml\nLicense: http://HOST/d.xml\n", answers: map[string]string{
-			"/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`), "/a.xml": "302 - http://" + otherSite + "/mine.xml", "/b.xml": "302 - http://" + otherSite + "/gone.xml",
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/license.xml\nLicense: http://HOST/a.xml\n" +
+			"License: http://HOST/b.xml\nLicense: http://HOST/c.xml\nLicense: http://HOST/d.xml\n", answers: map[string]string{
+			"/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`), "/a.xml": "302 - http://" +
+				otherSite + "/mine.xml", "/b.xml": "302 - http://" + otherSite + "/gone.xml",
 			"/c.xml": "302 - http://" + otherSite + "/third.xml", "/d.xml": "302 - http://" + otherSite + "/mine.xml",
 		},
-		documents: "ai.txt absent 404,license.xml present 200,llms-full.txt absent 404,llms.txt absent 404,page absent 404,rsl present 200,rsl present 200 no_control,rsl absent 404,rsl not_asked 302 elsewhere,beyond,rsl present 200 no_control" + nothingAfterLicence,
-		says:      strings.ReplaceAll(permitted, "rsl rsl", "license.xml rsl") + "," + permitted,
+		documents: "ai.txt absent 404,license.xml present 200,llms-full.txt absent 404,llms.txt absent 404,page absent " +
+			"404,rsl present 200,rsl present 200 no_control,rsl absent 404,rsl not_asked 302 elsewhere,beyond,rsl " +
+			"present 200 no_control" + nothingAfterLicence,
+		says: strings.ReplaceAll(permitted, "rsl rsl", "license.xml rsl") + "," + permitted,
 	},
 	{ // it wants to be left alone in the midst
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{"/llms.txt": "429 - 86400"},
-		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt not_asked - spared,llms.txt refused 429,page absent 404,rsl not_asked - spared,signatures-directory not_asked - spared,tdmrep absent 404,trust.txt not_asked - spared",
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{
+			"/llms.txt": "429 - 86400"},
+		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt not_asked - spared,llms.txt refused 429,page " +
+			"absent 404,rsl not_asked - spared,signatures-directory not_asked - spared,tdmrep absent 404,trust.txt " +
+			"not_asked - spared",
 	},
 }
 
 const (
-	nothingButLicence   = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 404,page absent 404,"
+	nothingButLicence = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent " +
+		"404,page absent 404,"
 	nothingAfterLicence = ",signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
-	permitted           = "rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train allow /,rsl rsl search search disallow /"
+	permitted           = "rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train " +
+		"allow /,rsl rsl search search disallow /"
 )
 
 // otherSite has licences of others too. Each is asked for once, and so is its robots.txt beside its own request.
@@ -231,19 +277,25 @@ func TestDocumentsOfConsent(t *testing.T) {
 		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "it's a shop"}[i%2])
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0", "--timeout", "3s", "--keep-bodies",
+	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to",
+		strings.TrimPrefix(w.URL, "http://"), "--retries", "0", "--timeout", "3s", "--keep-bodies",
 		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,llms-full.txt,signatures-directory,trust.txt")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 
 	// Eight documents and four controls.
-	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("page tdmrep rsl license.xml ai.txt llms.txt llms-full.txt signatures-directory trust.txt: 12 requests more of each host whose robots.txt allows all, 4 of them for a path that cannot exist, one for each folder and extension; %s in all;", one(t, bare(t), fmt.Sprintf("SELECT format('{:,}', %d)", 12*hosts)))) {
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text,
+		fmt.Sprintf("page tdmrep rsl license.xml ai.txt llms.txt llms-full.txt signatures-directory trust.txt: 12 requests "+
+			"more of each host whose robots.txt allows all, 4 of them for a path that cannot exist, one for each folder and "+
+			"extension; %s in all;", one(t, bare(t), fmt.Sprintf("SELECT format('{:,}', %d)", 12*hosts)))) {
 		t.Errorf("a dry run says\n%s", text)
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
-	want := 3                                                                      // of otherSite
-	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 1, 0, 4, -7} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+	want := 3 // of otherSite
+	// redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 1, 0, 4, -7} {
 		want += hosts / len(consents) * (1 + 12 + more)
 	}
 	if got := w.requests(); got != want {
@@ -252,16 +304,20 @@ func TestDocumentsOfConsent(t *testing.T) {
 	if w.early != nil {
 		t.Errorf("%d requests were early: %q", len(w.early), w.early[:min(len(w.early), 5)])
 	}
-	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
+	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text,
+		": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
 
 	db := quick(t, out)
 	for i, c := range consents {
 		for _, q := range [][2]string{
-			{c.documents, "SELECT coalesce(string_agg(document || ' ' || outcome || ' ' || coalesce(status::VARCHAR, '-') || coalesce(' ' || remark, ''), ',' ORDER BY document), '') FROM documents WHERE host = 'h%d.example'"},
-			{c.says, "SELECT coalesce(string_agg(document || ' ' || mechanism || ' ' || label || ' ' || coalesce(use, '-') || ' ' || coalesce(preference, '-') || ' ' || coalesce(path, '-'), ',' ORDER BY document, label, mechanism), '') FROM " +
-				"(SELECT DISTINCT ON (host, document, mechanism, label, use, preference, path, line, value) * FROM preferences) WHERE document IS NOT NULL AND host = 'h%d.example'"},
+			{c.documents, "SELECT coalesce(string_agg(document || ' ' || outcome || ' ' || coalesce(status::VARCHAR, '-') || " +
+				"coalesce(' ' || remark, ''), ',' ORDER BY document), '') FROM documents WHERE host = 'h%d.example'"},
+			{c.says, "SELECT coalesce(string_agg(document || ' ' || mechanism || ' ' || label || ' ' || coalesce(use, '-') || " +
+				"' ' || coalesce(preference, '-') || ' ' || coalesce(path, '-'), ',' ORDER BY document, label, mechanism), '') " +
+				"FROM (SELECT DISTINCT ON (host, document, mechanism, label, use, preference, path, line, value) * FROM " +
+				"preferences) WHERE document IS NOT NULL AND host = 'h%d.example'"},
 		} {
 			for _, n := range []int{i, i + len(consents)*4} {
 				if diff := cmp.Diff(q[0], one(t, db, fmt.Sprintf(q[1], n))); diff != "" {
@@ -296,7 +352,8 @@ func TestDocumentsOfConsent(t *testing.T) {
 			CASE WHEN f.seq IN (FROM said('ai.txt-spawning')) THEN 'ai.txt-spawning' END, CASE WHEN f.seq IN (FROM said('trust.txt')) THEN 'trust.txt' END) AS places
 			FROM fetches f WHERE f.seq IN (SELECT seq FROM documents)) GROUP BY ALL ORDER BY hosts DESC, places`,
 	} {
-		_, _, err := ask(db, "CREATE OR REPLACE TEMP MACRO said(m) AS TABLE SELECT seq FROM preferences WHERE mechanism = m AND document IS NOT NULL AND use = 'ai-train' AND preference = 'disallow'")
+		_, _, err := ask(db, "CREATE OR REPLACE TEMP MACRO said(m) AS TABLE SELECT seq FROM preferences WHERE mechanism = "+
+			"m AND document IS NOT NULL AND use = 'ai-train' AND preference = 'disallow'")
 		must(t, err)
 		for name, query := range map[string]string{"its SQL": figures[id].sql, "the tables": query} {
 			head, rows, err := ask(db, query)
@@ -305,7 +362,8 @@ func TestDocumentsOfConsent(t *testing.T) {
 			}
 		}
 	}
-	title := one(t, db, `WITH there AS (SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'present' GROUP BY ALL)
+	title := one(t, db,
+		`WITH there AS (SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'present' GROUP BY ALL)
 		SELECT 'What most hosts have of these' || CASE WHEN max(n) FILTER (document = 'page') > 0 THEN ', but for their front pages,' ELSE '' END || ' is ' ||
 		arg_max(document, n) FILTER (document <> 'page') || ': ' || format('{:,}', max(n) FILTER (document <> 'page')) || ' hosts' FROM there`)
 	if got := figures["documents"].title; got != title {
@@ -316,29 +374,40 @@ func TestDocumentsOfConsent(t *testing.T) {
 	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
-	everywhere := one(t, db, "SELECT format('That is robots.txt alone.\\nWith headers, HTML and documents of consent, {:,} of {:,} hosts asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} more name a licence whose terms nobody has read.', "+
-		"sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, sum(count)::BIGINT, sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), 'robots.txt'))::BIGINT, "+
-		"sum(count) FILTER (key = 'unread')::BIGINT) FROM summary WHERE metric = 'document_refusal'")
-	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, strings.ReplaceAll(everywhere, `\n`, "\n")) {
+	everywhere := one(t, db, "SELECT format('That is robots.txt alone.\\nWith headers, HTML and documents of consent, "+
+		"{:,} of {:,} hosts asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} more name a licence "+
+		"whose terms nobody has read.', sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, sum(count)::BIGINT, "+
+		"sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), "+
+		"'robots.txt'))::BIGINT, sum(count) FILTER (key = 'unread')::BIGINT) FROM summary WHERE metric = 'document_refusal'")
+	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text,
+		strings.ReplaceAll(everywhere, `\n`, "\n")) {
 		t.Errorf("the text does not say %q:\n%s", everywhere, text)
 	}
-	invalid := one(t, db, "SELECT string_agg(document || ': ' || n || ' hosts', ', ' ORDER BY n DESC, document) FROM (SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'invalid' GROUP BY ALL)")
-	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(strings.Join(strings.Fields(text), " "), " Something else is in place of a document of consent: "+invalid+" Shut out") {
+	invalid := one(t, db, "SELECT string_agg(document || ': ' || n || ' hosts', ', ' ORDER BY n DESC, document) FROM "+
+		"(SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'invalid' GROUP BY ALL)")
+	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(
+		strings.Join(strings.Fields(text), " "), " Something else is in place of a document of consent: "+invalid+
+			" Shut out") {
 		t.Errorf("the text does not say %q:\n%s", invalid, text)
 	}
-	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text, "\n  documents of consent: 8 asked for\n") ||
-		!strings.Contains(text, "    not there: page, llms-full.txt\n    something else: ") || !strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
+	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text,
+		"\n  documents of consent: 8 asked for\n") ||
+		!strings.Contains(text, "    not there: page, llms-full.txt\n    something else: ") ||
+		!strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
 		t.Errorf("show says of documents\n%s", text)
 	}
-	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text,
+		"line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
 		t.Errorf("show says\n%s", text)
 	}
 
 	again := filepath.Join(dir, "again")
 	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
 	wantTablesAgain(t, out, again, "documents", "preferences", "policies", "verdicts")
-	_, said := robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "judged"))...)
-	if note := one(t, db, "SELECT format('note: not carried over: {:,} documents of the earlier run and what is stated there', count(*)) FROM documents"); !strings.Contains(said, note) {
+	_, said := robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out",
+		filepath.Join(dir, "judged"))...)
+	if note := one(t, db, "SELECT format('note: not carried over: {:,} documents of the earlier run and what is stated "+
+		"there', count(*)) FROM documents"); !strings.Contains(said, note) {
 		t.Errorf("no word %q:\n%s", note, said)
 	}
 
@@ -376,7 +445,8 @@ func TestDocumentsOfConsent(t *testing.T) {
 	robocensus(t, 0, "series", "--out", out, "--html", filepath.Join(dir, "series.html"))
 	page, err := os.ReadFile(filepath.Join(dir, "series.html"))
 	must(t, err)
-	wantFigure(t, db, figureOf(t, string(page), "documents"), `SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, document || ' present' AS key, count(*) FILTER (there) AS count, count(*) AS asked
+	wantFigure(t, db, figureOf(t, string(page), "documents"),
+		`SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, document || ' present' AS key, count(*) FILTER (there) AS count, count(*) AS asked
 		FROM (SELECT run, seq, document, bool_or(outcome = 'present') AS there FROM history.documents GROUP BY ALL) JOIN history.runs USING (run) WHERE document <> 'page' AND document IN (SELECT document FROM history.documents WHERE outcome = 'present')
 		GROUP BY ALL ORDER BY key, run`)
 }
@@ -407,7 +477,8 @@ func wantChangedDocuments(t *testing.T, db *sql.DB, out, said string) {
 				AND (host, document) IN (SELECT (host, document) FROM two WHERE before <> 'refused' AND after <> 'refused')`,
 	} {
 		_, want, err := ask(db, query+" ORDER BY ALL")
-		_, got, err2 := ask(db, "SELECT host, document, use, severity, before, after FROM changes WHERE document IS NOT NULL AND kind = '"+kind+"' ORDER BY ALL")
+		_, got, err2 := ask(db, "SELECT host, document, use, severity, before, after FROM changes WHERE document IS "+
+			"NOT NULL AND kind = '"+kind+"' ORDER BY ALL")
 		if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" || len(got) < 5 {
 			t.Errorf("changes of kind %s, %d of them: %v, %v (-tables +changes)\n%s", kind, len(got), err, err2, diff)
 		}
@@ -428,10 +499,12 @@ func wantChangedDocuments(t *testing.T, db *sql.DB, out, said string) {
 			}
 		}
 	}
-	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "s"); !strings.Contains(text, "document tdmrep: ") && !strings.Contains(text, "document ai.txt: ") {
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "s"); !strings.Contains(text,
+		"document tdmrep: ") && !strings.Contains(text, "document ai.txt: ") {
 		t.Errorf("show says\n%s", text)
 	}
-	if text, _ := robocensus(t, 0, "diff", "--out", out, "r", "s", "--list", "--kind", "document"); !strings.Contains(text, "document llms.txt: there → ") {
+	if text, _ := robocensus(t, 0, "diff", "--out", out, "r", "s", "--list", "--kind", "document"); !strings.Contains(
+		text, "document llms.txt: there → ") {
 		t.Errorf("diff --list says\n%s", text)
 	}
 }

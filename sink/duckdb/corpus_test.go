@@ -142,8 +142,10 @@ func survey(name, source string, files map[string][]byte, hosts []byte) (*census
 		return nil, err
 	}
 	defer stop()
-	run := exec.Command(filepath.Join(bin, "robocensus"), "run", "--hosts", list, "--schemes", "http", "--connect-to", address, "--out", c.dir, "--run", name,
-		"--tables", "fetches,groups,rules,sitemaps,lines,signals,preferences,templates,agents,policies,summary,examples", "--progress", "none")
+	run := exec.Command(filepath.Join(bin, "robocensus"), "run", "--hosts", list, "--schemes", "http", "--connect-to",
+		address, "--out", c.dir, "--run", name,
+		"--tables", "fetches,groups,rules,sitemaps,lines,signals,preferences,templates,agents,policies,summary,examples",
+		"--progress", "none")
 	if text, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("robocensus run: %w\n%s", err, text)
 	}

@@ -72,15 +72,18 @@ func (w *recordWriter) record(kind, content, url string, at time.Time, block str
 	if url != "" {
 		url = "WARC-Target-URI: " + url + "\r\n"
 	}
-	fmt.Fprintf(w.zip, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: <urn:%s-%d>\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	fmt.Fprintf(w.zip, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: <urn:%s-%d>\r\n"+
+		"%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		kind, at.Format(time.RFC3339), w.id, w.n, url, content, len(block), block)
 	w.zip.Close()
 }
 
 func (w *recordWriter) capture(c capture, at time.Time) {
 	a, url := c.said(), c.origin+"/robots.txt"
-	w.record("request", "application/http; msgtype=request", url, at, "GET /robots.txt HTTP/1.1\r\nHost: "+c.host+"\r\n\r\n")
-	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n", a.status, http.StatusText(a.status), len(a.text))
+	w.record("request", "application/http; msgtype=request", url, at, "GET /robots.txt HTTP/1.1\r\nHost: "+c.host+
+		"\r\n\r\n")
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n", a.status,
+		http.StatusText(a.status), len(a.text))
 	if a.status == 301 {
 		head += "Location: https://elsewhere." + c.domain + "/robots.txt\r\n"
 	}
@@ -137,7 +140,8 @@ func (s *troubledServer) serve(w http.ResponseWriter, r *http.Request) {
 		now, s.trouble[r.URL.Path] = &list[0], list[1:]
 		s.said[now.String()]++
 	}
-	if span := r.Header.Get("Range"); strings.HasPrefix(span, "bytes=") && !strings.HasPrefix(span, "bytes=0-") && (now == nil || now.status == 0) {
+	if span := r.Header.Get("Range"); strings.HasPrefix(span, "bytes=") && !strings.HasPrefix(span, "bytes=0-") &&
+		(now == nil || now.status == 0) {
 		s.said["resumed"]++
 	}
 	s.mu.Unlock()

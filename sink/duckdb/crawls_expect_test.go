@@ -44,7 +44,8 @@ func tally(captures []capture, agents []entry) *tallied {
 		if a.status == 200 {
 			t.sizes["files"]++
 			t.sizes["texts"]++
-			for metric, keys := range map[string][]string{"feature": a.feature, "field": a.field, "signal": a.signal, "body": a.body, "preference": a.preference} {
+			for metric, keys := range map[string][]string{"feature": a.feature, "field": a.field, "signal": a.signal,
+				"body": a.body, "preference": a.preference} {
 				for _, key := range keys {
 					t.counts[figure{metric: metric, key: key}]++
 				}
@@ -62,10 +63,12 @@ func tally(captures []capture, agents []entry) *tallied {
 			class := classOf(policy)
 			t.counts[figure{metric: "policy", agent: agent.name, category: agent.category, profile: profile, key: class}]++
 			if named {
-				t.counts[figure{metric: "policy_explicit", agent: agent.name, category: agent.category, profile: profile, key: class}]++
+				t.counts[figure{metric: "policy_explicit", agent: agent.name, category: agent.category, profile: profile,
+					key: class}]++
 			}
 			if slices.Contains(a.written, agent.name) {
-				t.counts[figure{metric: "policy_template", agent: agent.name, category: agent.category, profile: profile, key: a.template}]++
+				t.counts[figure{metric: "policy_template", agent: agent.name, category: agent.category, profile: profile,
+					key: a.template}]++
 			}
 			if class == "disallow_all" && agent.category == "ai-training" && (named || agent.kind != "token") {
 				ways = append(ways, map[string]string{"": "crawler", "token": "token"}[agent.kind])
@@ -125,7 +128,8 @@ func basesOf(f figure) []string {
 }
 
 // strataNames are the bands of rank that the model uses.
-var strataNames = []string{"all", "1-1000", "1001-10000", "10001-100000", "100001-1000000", "1000001-10000000", "unranked"}
+var strataNames = []string{"all", "1-1000", "1001-10000", "10001-100000", "100001-1000000", "1000001-10000000",
+	"unranked"}
 
 func stratumName(rank int) string {
 	if rank == 0 {
@@ -143,7 +147,8 @@ func stratumName(rank int) string {
 
 // expect returns every point of the series over some crawls, of the sites that in
 // accepts, and the number of hosts of the panel. runs are the IDs of the runs.
-func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, panel bool) (points map[figure]counted, panelHosts int) {
+func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, panel bool) (points map[figure]counted,
+	panelHosts int) {
 	points = make(map[figure]counted)
 	everywhere := make(map[*site]bool)
 	for _, s := range h.sites {
@@ -176,7 +181,8 @@ func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, 
 					f.category = "" // that of the run
 				}
 				figures[f] = true
-				for _, key := range map[string][]string{"policy": {"partial", "allow_all", "disallow_all", "unknown"}, "category": {"all", "some", "any", "none", "unknown"}}[f.metric] {
+				for _, key := range map[string][]string{"policy": {"partial", "allow_all", "disallow_all", "unknown"},
+					"category": {"all", "some", "any", "none", "unknown"}}[f.metric] {
 					f.key = key
 					figures[f] = true
 				}
@@ -224,8 +230,10 @@ func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, 
 					entered++
 				}
 			}
-			points[figure{metric: "entered", population: "all", stratum: "all", run: runs[i+1], base: "hosts"}] = counted{entered, now, "true"}
-			points[figure{metric: "left", population: "all", stratum: "all", run: runs[i+1], base: "before"}] = counted{left, before, "true"}
+			points[figure{metric: "entered", population: "all", stratum: "all", run: runs[i+1], base: "hosts"}] = counted{
+				entered, now, "true"}
+			points[figure{metric: "left", population: "all", stratum: "all", run: runs[i+1], base: "before"}] = counted{
+				left, before, "true"}
 		}
 	}
 	return points, panelHosts
@@ -309,12 +317,14 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 				q, _ := b.policy(agent.name)
 				for _, way := range waysOf(p, q) {
 					ways[way] = true
-					by[c][figure{metric: "change", population: "all", stratum: "all", agent: agent.name, profile: profile, key: way, base: "both"}]++
+					by[c][figure{metric: "change", population: "all", stratum: "all", agent: agent.name, profile: profile, key: way,
+						base: "both"}]++
 				}
 			}
 			// A host closes if it closes to an agent, and does both if it also opens to one.
 			ways["both"] = ways["closed"] && ways["opened"]
-			ways["reworded"] = !ways["closed"] && !ways["opened"] && b.text != a.text && b.text == answers["reworded"].text && a.text == answers["private"].text
+			ways["reworded"] = !ways["closed"] && !ways["opened"] && b.text != a.text && b.text == answers["reworded"].text &&
+				a.text == answers["private"].text
 			for way, is := range ways {
 				if is {
 					by[c][figure{metric: "change", population: "all", stratum: "all", key: way, base: "both"}]++
@@ -341,5 +351,6 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 }
 
 func (f figure) String() string {
-	return fmt.Sprintf("%s %s of %s: %s %s %s %s, of %s", f.run, f.metric, f.population, f.stratum, f.agent, f.category, f.key, f.base)
+	return fmt.Sprintf("%s %s of %s: %s %s %s %s, of %s", f.run, f.metric, f.population, f.stratum, f.agent, f.category,
+		f.key, f.base)
 }

@@ -66,8 +66,10 @@ var answers = map[string]answer{
 		status: 200, text: "User-agent: *\nDisallow:\n\nSitemap: https://www.example.com/sitemap.xml\n",
 		star: "allow", feature: []string{"group", "star_group", "rule", "sitemap"},
 	},
-	"closed":  {status: 200, text: "User-agent: *\nDisallow: /\n", star: "none", feature: []string{"group", "star_group", "rule"}},
-	"private": {status: 200, text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", star: "private", feature: []string{"group", "star_group", "rule", "crawl_delay"}, field: []string{"crawl-delay"}},
+	"closed": {status: 200, text: "User-agent: *\nDisallow: /\n", star: "none", feature: []string{"group", "star_group",
+		"rule"}},
+	"private": {status: 200, text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n", star: "private",
+		feature: []string{"group", "star_group", "rule", "crawl_delay"}, field: []string{"crawl-delay"}},
 	"reworded": {
 		status: 200, text: "# Please keep out.\nuser-agent: *\ndisallow: /private/\n\n\ncrawl-delay: 10\n",
 		star: "private", feature: []string{"group", "star_group", "rule", "crawl_delay"}, field: []string{"crawl-delay"},
@@ -76,42 +78,57 @@ var answers = map[string]answer{
 		status: 200, text: "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\n",
 		star: "narrow", feature: []string{"group", "star_group", "rule", "wildcard", "anchor"},
 	},
-	"elsewhere": {status: 200, text: "User-agent: *\nDisallow: /elsewhere/\n", star: "elsewhere", feature: []string{"group", "star_group", "rule"}},
+	"elsewhere": {status: 200, text: "User-agent: *\nDisallow: /elsewhere/\n", star: "elsewhere", feature: []string{
+		"group", "star_group", "rule"}},
 	"gptbot": {
 		status: 200, text: "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\nCrawl-delay: 10\n",
-		star: "private", named: map[string]string{"GPTBot": "none"}, feature: []string{"group", "star_group", "rule", "crawl_delay"}, field: []string{"crawl-delay"},
+		star: "private", named: map[string]string{"GPTBot": "none"}, feature: []string{"group", "star_group", "rule",
+			"crawl_delay"}, field: []string{"crawl-delay"},
 	},
 	"no-ai": {
-		status: 200, text: "User-agent: CCBot\nUser-agent: GPTBot\nUser-agent: ClaudeBot\nUser-agent: Bytespider\nUser-agent: PerplexityBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n",
-		star:    "private",
-		named:   map[string]string{"CCBot": "none", "GPTBot": "none", "ClaudeBot": "none", "Bytespider": "none", "PerplexityBot": "none"},
+		status: 200, text: "User-agent: CCBot\nUser-agent: GPTBot\nUser-agent: ClaudeBot\nUser-agent: Bytespider\n" +
+			"User-agent: PerplexityBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n",
+		star: "private",
+		named: map[string]string{"CCBot": "none", "GPTBot": "none", "ClaudeBot": "none", "Bytespider": "none",
+			"PerplexityBot": "none"},
 		feature: []string{"group", "star_group", "rule"},
 	},
-	"builder": {status: 200, text: "User-agent: *\nAllow: /\n", star: "allow", feature: []string{"group", "star_group", "rule"}},
+	"builder": {status: 200, text: "User-agent: *\nAllow: /\n", star: "allow", feature: []string{"group", "star_group",
+		"rule"}},
 	"builder-no-ai": {
-		status: 200, text: "User-agent: CCBot\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /\nContent-Signal: search=yes, ai-train=no\n",
-		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none"}, feature: []string{"group", "star_group", "rule"},
+		status: 200, text: "User-agent: CCBot\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /\n" +
+			"Content-Signal: search=yes, ai-train=no\n",
+		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none"}, feature: []string{"group", "star_group",
+			"rule"},
 		field: []string{"content-signal"}, signal: []string{"content-signal search=yes", "content-signal ai-train=no"},
-		preference: []string{"content-signal search allow", "content-signal ai-train disallow"}, refuses: []string{"content-signal"},
+		preference: []string{"content-signal search allow", "content-signal ai-train disallow"}, refuses: []string{
+			"content-signal"},
 	},
 	"managed": { // by the network before it
-		status: 200, text: "# BEGIN Cloudflare Managed content\n\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /\n\n" +
-			"User-agent: Google-Extended\nDisallow: /\n\n# END Cloudflare Managed Content\n\nUser-agent: Bytespider\nDisallow: /\n",
-		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none", "Google-Extended": "none", "Bytespider": "none"}, feature: []string{"group", "star_group", "rule"},
+		status: 200, text: "# BEGIN Cloudflare Managed content\n\nUser-agent: *\nContent-signal: search=yes, ai-train=no\n" +
+			"Allow: /\n\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: Google-Extended\n" +
+			"Disallow: /\n\n# END Cloudflare Managed Content\n\nUser-agent: Bytespider\nDisallow: /\n",
+		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none", "Google-Extended": "none",
+			"Bytespider": "none"}, feature: []string{"group", "star_group", "rule"},
 		field: []string{"content-signal"}, signal: []string{"content-signal search=yes", "content-signal ai-train=no"},
 		template: "cloudflare-managed", written: []string{"CCBot", "GPTBot", "Google-Extended"},
-		preference: []string{"content-signal search allow", "content-signal ai-train disallow", "token ai-train disallow"}, refuses: []string{"content-signal"},
+		preference: []string{"content-signal search allow", "content-signal ai-train disallow", "token ai-train disallow"},
+		refuses:    []string{"content-signal"},
 	},
 	"usage": {
-		status: 200, text: "User-agent: *\nContent-Usage: train-ai=n\nDisallow:\n", star: "allow", feature: []string{"group", "star_group", "rule"},
-		field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, preference: []string{"content-usage ai-train disallow"}, refuses: []string{"content-usage"},
+		status: 200, text: "User-agent: *\nContent-Usage: train-ai=n\nDisallow:\n", star: "allow", feature: []string{"group",
+			"star_group", "rule"},
+		field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, preference: []string{
+			"content-usage ai-train disallow"}, refuses: []string{"content-usage"},
 	},
 	"licensed": {
-		status: 200, text: "License: https://www.example.com/licence.xml\nUser-agent: *\nDisallow: /\n", star: "none", feature: []string{"group", "star_group", "rule"},
-		field: []string{"license"}, signal: []string{"license"}, licensed: true,
+		status: 200, text: "License: https://www.example.com/licence.xml\nUser-agent: *\nDisallow: /\n", star: "none",
+		feature: []string{"group", "star_group", "rule"},
+		field:   []string{"license"}, signal: []string{"license"}, licensed: true,
 	},
 	"comments": { // what used to be a 404
-		status: 200, text: "# As a condition of accessing this website, you agree to abide by the\n# content signals.\n", star: "allow", template: "cloudflare-signals", body: []string{"only_comments"},
+		status: 200, text: "# As a condition of accessing this website, you agree to abide by the\n# content signals.\n",
+		star: "allow", template: "cloudflare-signals", body: []string{"only_comments"},
 	},
 	"google-only": {
 		status: 200, text: "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\n",

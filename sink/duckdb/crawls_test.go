@@ -30,7 +30,8 @@ func TestTwelveCrawls(t *testing.T) {
 	w.dir, err = os.MkdirTemp(scratch, "crawls-")
 	must(t, err)
 	w.out = filepath.Join(w.dir, "out")
-	write(t, filepath.Join(w.dir, "ca.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.server.Certificate().Raw})))
+	write(t, filepath.Join(w.dir, "ca.pem"),
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.server.Certificate().Raw})))
 	write(t, filepath.Join(w.dir, "urls.txt"), "/\n")
 	var ranks strings.Builder
 	for _, s := range w.sites {
@@ -149,7 +150,8 @@ func (w *crawlsTest) census(c int, id string, more ...string) error {
 	}
 	args := []string{
 		"run", "--warc-paths", w.server.URL + "/" + now.list(), "--warc-base", w.server.URL, "--archive-rate", "0,2",
-		"--ranks", filepath.Join(w.dir, "ranks.csv"), "--urls", filepath.Join(w.dir, "urls.txt"), "--out", w.out, "--run", id, "--progress", "none", "--agents", agents,
+		"--ranks", filepath.Join(w.dir, "ranks.csv"), "--urls", filepath.Join(w.dir, "urls.txt"), "--out", w.out, "--run",
+		id, "--progress", "none", "--agents", agents,
 	}
 	if now.asOf != "" {
 		args = append(args, "--as-of", now.asOf)
@@ -191,7 +193,8 @@ func (w *crawlsTest) wantSeries(t *testing.T, want map[figure]counted, panel int
 	}
 	if said := strings.Join(s.Warnings, "\n"); !strings.Contains(said, "several") || len(s.Warnings) > 7 {
 		t.Errorf("%v: warnings are %s", args, said)
-	} else if outage := "are unknown in run " + w.crawls[outageCrawl].id; args[1] == "crawl-*" && !strings.Contains(said, outage) {
+	} else if outage := "are unknown in run " + w.crawls[outageCrawl].id; args[1] == "crawl-*" &&
+		!strings.Contains(said, outage) {
 		t.Errorf("%v: no warning of the outage: %s", args, said)
 	}
 	for i, run := range s.Runs {
@@ -201,7 +204,8 @@ func (w *crawlsTest) wantSeries(t *testing.T, want map[figure]counted, panel int
 		if i > 0 && !run.Date.After(s.Runs[i-1].Date) {
 			t.Errorf("run %s of %s comes after that of %s", run.Run, run.Date, s.Runs[i-1].Date)
 		}
-		if c := slices.IndexFunc(w.crawls[:], func(c crawl) bool { return c.id == run.Run }); c >= 0 && !run.Date.Equal(w.crawls[c].day) {
+		if c := slices.IndexFunc(w.crawls[:], func(c crawl) bool { return c.id == run.Run }); c >= 0 &&
+			!run.Date.Equal(w.crawls[c].day) {
 			t.Errorf("run %s is of %s, want %s", run.Run, run.Date, w.crawls[c].day)
 		}
 	}
@@ -241,7 +245,8 @@ func (w *crawlsTest) wantSeries(t *testing.T, want map[figure]counted, panel int
 // wantParquet compares a series in Parquet with the model, by DuckDB.
 func (w *crawlsTest) wantParquet(t *testing.T, want map[figure]counted, parquet string) {
 	t.Helper()
-	_, rows, err := ask(bare(t), "SELECT metric, population, stratum, agent, category, profile, key, run, base, count, denominator, share, comparable FROM '"+parquet+"'")
+	_, rows, err := ask(bare(t), "SELECT metric, population, stratum, agent, category, profile, key, run, base, count, "+
+		"denominator, share, comparable FROM '"+parquet+"'")
 	must(t, err)
 	wantFigures(t, "Parquet", want, figuresOf(t, rows))
 }
@@ -290,7 +295,8 @@ func wantFigures(t *testing.T, what string, want, got map[figure]counted) {
 	}
 	slices.Sort(bad)
 	if len(bad) > 0 {
-		t.Errorf("%s: %d of %d figures are wrong:\n%s", what, len(bad), len(want), strings.Join(bad[:min(len(bad), 12)], "\n"))
+		t.Errorf("%s: %d of %d figures are wrong:\n%s", what, len(bad), len(want), strings.Join(bad[:min(len(bad), 12)],
+			"\n"))
 	}
 	t.Logf("%s: %d figures", what, len(want))
 }
@@ -349,7 +355,8 @@ func (w *crawlsTest) wantCalm(t *testing.T, points map[figure]counted) {
 			t.Errorf("%s: %d of %d", f, n.count, n.denominator)
 		}
 	}
-	down := points[figure{metric: "reason", population: "all", stratum: "all", profile: profile, key: "server_error", run: w.crawls[outageCrawl].id, base: "hosts"}]
+	down := points[figure{metric: "reason", population: "all", stratum: "all", profile: profile, key: "server_error",
+		run: w.crawls[outageCrawl].id, base: "hosts"}]
 	if down.count*25 < down.denominator {
 		t.Errorf("the outage is none: %v", down)
 	}

@@ -147,7 +147,8 @@ func (w *crawlsTest) wantWords(t *testing.T) {
 			all[key] = true
 		}
 	}
-	for _, key := range []string{"closed GPTBot in the words of ", "closed GPTBot in the words of cloudflare-managed", "opened GPTBot in the words of cloudflare-managed", "ai-train disallow", "ai-train ", "ai-train by template"} {
+	for _, key := range []string{"closed GPTBot in the words of ", "closed GPTBot in the words of cloudflare-managed",
+		"opened GPTBot in the words of cloudflare-managed", "ai-train disallow", "ai-train ", "ai-train by template"} {
 		if !all[key] {
 			t.Errorf("the model has no host of %q: %v", key, slices.Sorted(maps.Keys(all)))
 		}

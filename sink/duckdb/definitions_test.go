@@ -62,7 +62,8 @@ func randomFile(random *rand.Rand) []byte {
 		case 0, 1, 2, 3, 4, 5:
 			b.WriteString(pick("User-agent", "user-agent", "USER-AGENT", "User-agent ", "Useragent", "User-agents"))
 			b.WriteString(pick(":", ": ", ":\t", " "))
-			b.WriteString(pick("*", "*", "GPTBot", "gptbot", "CCBot", "CCBot/2.0", "Googlebot", "Googlebot # a comment", "", "other"))
+			b.WriteString(pick("*", "*", "GPTBot", "gptbot", "CCBot", "CCBot/2.0", "Googlebot", "Googlebot # a comment", "",
+				"other"))
 		case 6, 7, 8, 9, 10, 11:
 			b.WriteString(pick("Disallow", "Disallow", "Disallow", "disallow", "  Disallow", "Disallow\t", "Disalow"))
 			b.WriteString(pick(":", ": ", ": ", " "))
@@ -114,7 +115,8 @@ func definitions(t *testing.T, c *census) {
 		cc, ccMended := ccSets(body, false), ccSets(body, true)
 		longpre, longpreMended := longpreSets(body, false), longpreSets(body, true)
 		for _, agent := range agents {
-			want[host+" "+agent] = ccOf(cc, agent) + " " + ccOf(ccMended, agent) + " " + longpreOf(longpre, agent) + " " + longpreOf(longpreMended, agent)
+			want[host+" "+agent] = ccOf(cc, agent) + " " + ccOf(ccMended, agent) + " " + longpreOf(longpre, agent) + " " +
+				longpreOf(longpreMended, agent)
 		}
 	}
 	if files != len(c.files) {

@@ -21,7 +21,8 @@ import (
 // under returns the command with a limit that sh's ulimit sets, in its units, and
 // on one core, so that segments are committed one by one.
 func under(limit string, args []string) *exec.Cmd {
-	c := exec.Command("sh", append([]string{"-c", limit + `; exec "$0" "$@"`, filepath.Join(bin, "robocensus")}, args...)...)
+	c := exec.Command("sh", append([]string{"-c", limit + `; exec "$0" "$@"`, filepath.Join(bin, "robocensus")},
+		args...)...)
 	c.Env = append(os.Environ(), "GOMAXPROCS=1")
 	return c
 }
@@ -44,7 +45,8 @@ func stopped(t *testing.T, c *exec.Cmd, dir, cause string) string {
 	if _, err := os.Stat(filepath.Join(dir, "_runs", "r")); errors.Is(err, fs.ErrNotExist) {
 		advice = "start the run again: nothing of it is kept"
 	}
-	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) || !strings.Contains(said, dir) || !strings.Contains(said, advice) {
+	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) ||
+		!strings.Contains(said, dir) || !strings.Contains(said, advice) {
 		t.Errorf("it should be said in one line that there is %q, where, and what to do:\n%s", cause, said)
 	}
 	v := &victim{dir: dir}
@@ -123,9 +125,13 @@ func TestFullDisk(t *testing.T) {
 	for at, f := range files {
 		size := before + f.pages/2
 		before += f.pages
-		if at < 2 || strings.Contains(f.path, "part-0000000000") && !strings.Contains(f.path, "summary") && !strings.Contains(f.path, "examples") ||
-			strings.Contains(f.path, "segments/0000000000.") && !strings.HasSuffix(f.path, ".json") || strings.HasSuffix(f.path, "segments/0000000001.json") {
-			continue // without a plan there is no run; an earlier run rejects no line; the other files resemble those of the other segment
+		if at < 2 || strings.Contains(f.path, "part-0000000000") && !strings.Contains(f.path, "summary") &&
+			!strings.Contains(f.path, "examples") ||
+			strings.Contains(f.path, "segments/0000000000.") && !strings.HasSuffix(f.path, ".json") || strings.HasSuffix(f.path,
+			"segments/0000000001.json") {
+			// without a plan there is no run; an earlier run rejects no line; the other files resemble those
+			// of the other segment
+			continue
 		}
 		name, _, _ := strings.Cut(f.path, "/run=") // DuckDB would read the rest as a partition
 		t.Run(fmt.Sprint(at, " ", path.Base(name)), func(t *testing.T) {
@@ -169,7 +175,8 @@ func TestFullOfAnswers(t *testing.T) {
 	w.reset(t)
 	disk := mountable(t, "size=300k")
 	dir := filepath.Join(disk, "out")
-	if said := stopped(t, under(":", w.census(dir)), dir, "no space left on device"); !strings.Contains(said, "keep a capture") {
+	if said := stopped(t, under(":", w.census(dir)), dir, "no space left on device"); !strings.Contains(said,
+		"keep a capture") {
 		t.Errorf("the disk should be full of answers: %s", said)
 	}
 	must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, "size=64m"))
@@ -189,7 +196,8 @@ func TestNoRoomForAnyAnswer(t *testing.T) {
 	robocensus(t, 0, w.census(want)...)
 	disk := mountable(t, "size=300k")
 	dir := filepath.Join(disk, "out")
-	if said := stopped(t, under(":", w.census(dir)), dir, "no space left on device"); !strings.HasSuffix(said, "fix that, then start the run again: nothing of it is kept") {
+	if said := stopped(t, under(":", w.census(dir)), dir, "no space left on device"); !strings.HasSuffix(said,
+		"fix that, then start the run again: nothing of it is kept") {
 		t.Errorf("said %s", said)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*", "*")); err != nil || len(left) > 0 {
@@ -318,7 +326,8 @@ func TestTakenAway(t *testing.T) {
 			if row.cause == "" && c.ProcessState.ExitCode() != 0 {
 				t.Errorf("%v, and says: %s", c.ProcessState, said)
 			}
-			if row.cause != "" && (c.ProcessState.ExitCode() != 74 || strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) ||
+			if row.cause != "" && (c.ProcessState.ExitCode() != 74 || strings.Count(said, "\n") != 1 ||
+				strings.Contains(said, `\u000a`) ||
 				!strings.Contains(said, row.cause) || strings.Contains(said, "--resume") != row.resumable) {
 				t.Errorf("%v, and says: %s", c.ProcessState, said)
 			}
@@ -342,7 +351,8 @@ func TestFewOpenFiles(t *testing.T) {
 	robocensus(t, 0, w.census(want, state()...)...)
 	for _, n := range []int{64, 200, 593} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if _, said := finish(t, 64, under(fmt.Sprint("ulimit -n ", n), w.census(dir))); !strings.Contains(said, fmt.Sprintf("needs 594 open files and this process may have %d", n)) {
+		if _, said := finish(t, 64, under(fmt.Sprint("ulimit -n ", n), w.census(dir))); !strings.Contains(said,
+			fmt.Sprintf("needs 594 open files and this process may have %d", n)) {
 			t.Errorf("%d files: %s", n, said)
 		}
 		if _, err := os.Stat(dir); !os.IsNotExist(err) {

@@ -28,7 +28,8 @@ var update = flag.Bool("update", false, "write the answers in the documents, and
 const repository = "../.."
 
 // documents are the documents whose commands and queries TestDocuments pastes.
-var documents = []string{"README.md", "configs/deploy/README.md", "configs/queries/README.md", "configs/schedule/README.md", "robots/README.md", "sink/README.md"}
+var documents = []string{"README.md", "configs/deploy/README.md", "configs/queries/README.md",
+	"configs/schedule/README.md", "robots/README.md", "sink/README.md"}
 
 // A block is fenced text of a document. A text block directly below a command or
 // query is its answer.
@@ -81,7 +82,8 @@ func TestDocuments(t *testing.T) {
 							t.Errorf("%s: %sprints\n%s, of which this is no part:\n%s", document, blocks[i-1].text, printed, b.text)
 						}
 					} else if got != want && !*update {
-						t.Errorf("%s: the answer of\n%s(-document +printed; go test -run Documents -update writes it anew):\n%s", document, blocks[i-1].text, cmp.Diff(want, got))
+						t.Errorf("%s: the answer of\n%s(-document +printed; go test -run Documents -update writes it anew):\n%s",
+							document, blocks[i-1].text, cmp.Diff(want, got))
 					} else if got != want {
 						made += text[end:b.at] + printed
 						end = b.at + len(b.text)
@@ -230,7 +232,8 @@ func newInternet(t *testing.T) *internet {
 	write(t, filepath.Join(dir, "tranco.zip"), zipped.String())
 
 	addresses, ca := filepath.Join(dir, "addr"), filepath.Join(dir, "ca.pem")
-	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", filepath.Join(repository, "testdata/demo/hosts"),
+	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", filepath.Join(repository,
+		"testdata/demo/hosts"),
 		"--https", "127.0.0.1:0", "--ca-out", ca, "--addr-file", addresses)
 	farm.Stderr = os.Stderr
 	must(t, farm.Start())

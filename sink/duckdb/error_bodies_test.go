@@ -16,8 +16,10 @@ var errorBodies = []struct {
 	status int
 	body   string
 }{
-	{200, "User-agent: *\nDisallow: /a\n"}, {200, "<html><p>hello</p></html>"}, {404, "User-agent: *\nDisallow: /\n"}, {404, "<html><p>none</p></html>"},
-	{503, "User-agent: *\nDisallow: /b\n"}, {500, "<html><p>oh</p></html>"}, {429, "User-agent: *\nDisallow: /\n"}, {403, "<html><p>no</p></html>"}, {404, ""},
+	{200, "User-agent: *\nDisallow: /a\n"}, {200, "<html><p>hello</p></html>"}, {404, "User-agent: *\nDisallow: /\n"},
+	{404, "<html><p>none</p></html>"},
+	{503, "User-agent: *\nDisallow: /b\n"}, {500, "<html><p>oh</p></html>"}, {429, "User-agent: *\nDisallow: /\n"},
+	{403, "<html><p>no</p></html>"}, {404, ""},
 }
 
 // What a program reads out of an error is called so, and is neither a robots.txt nor a page
@@ -41,7 +43,8 @@ func TestBodiesOfErrorsAreCalledSo(t *testing.T) {
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n")
 	for _, profile := range []string{"scrapy", "google"} {
-		robocensus(t, 0, "run", "--hosts", list, "--agents", agents, "--out", out, "--run", profile, "--profile", profile, "--schemes", "http",
+		robocensus(t, 0, "run", "--hosts", list, "--agents", agents, "--out", out, "--run", profile, "--profile", profile,
+			"--schemes", "http",
 			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0", "--progress", "none")
 		db := quick(t, out)
 		hosts := number(t, db, "count(*)")
@@ -62,7 +65,8 @@ func TestBodiesOfErrorsAreCalledSo(t *testing.T) {
 					row = line
 				}
 			}
-			if want := fmt.Sprint(n, " ", share(n, hosts)); n > 0 && !strings.Contains(strings.Join(strings.Fields(row), " "), want) || n == 0 && row != "" {
+			if want := fmt.Sprint(n, " ", share(n, hosts)); n > 0 && !strings.Contains(strings.Join(strings.Fields(row), " "),
+				want) || n == 0 && row != "" {
 				t.Errorf("under %s %q, and the tables say %s\n%s", profile, row, want, text)
 			}
 		}
@@ -72,7 +76,9 @@ func TestBodiesOfErrorsAreCalledSo(t *testing.T) {
 		}
 		f, tables := report(t, out, profile)["answers"], numbersOf["answers"]
 		if profile == "scrapy" {
-			tables = strings.Replace(tables, " AS file,", " AS file, count(*) FILTER (challenge IS NULL AND reason = 'error_body' AND NOT ("+turnedAway+")) AS error_body,", 1)
+			tables = strings.Replace(tables, " AS file,",
+				" AS file, count(*) FILTER (challenge IS NULL AND reason = 'error_body' AND NOT ("+turnedAway+")) AS error_body,",
+				1)
 			if !strings.Contains(f.title, "with an error whose body the crawler reads") {
 				t.Errorf("the report says %q", f.title)
 			}
@@ -84,7 +90,8 @@ func TestBodiesOfErrorsAreCalledSo(t *testing.T) {
 			}
 		}
 		shown, _ := robocensus(t, 0, "show", "h4.example", "--out", out, "--run", profile)
-		if got, want := strings.Contains(shown, ": an error whose body is read as a robots.txt"), profile == "scrapy"; got != want {
+		if got, want := strings.Contains(shown, ": an error whose body is read as a robots.txt"),
+			profile == "scrapy"; got != want {
 			t.Errorf("show under %s:\n%s", profile, shown)
 		}
 	}

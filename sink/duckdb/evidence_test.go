@@ -27,7 +27,8 @@ func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
 	t.Helper()
 	dir := t.TempDir()
 	ca, addresses := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "addr")
-	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", "../../testdata/demo/hosts", "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ca-out", ca,
+	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", "../../testdata/demo/hosts", "--http",
+		"127.0.0.1:0", "--https", "127.0.0.1:0", "--ca-out", ca,
 		"--addr-file", addresses, "--faults", everyFault)
 	farm.Stderr = os.Stderr
 	must(t, farm.Start())
@@ -70,7 +71,8 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 	}
 	t.Parallel()
 	http, https, ca, hosts := faultyWeb(t)
-	agents := write(t, filepath.Join(t.TempDir(), "agents.yaml"), "- {name: GPTBot}\n- {name: Googlebot}\n- {name: Googlebot-Image, tokens: [Googlebot-Image, Googlebot]}\n- {name: Nobody}\n")
+	agents := write(t, filepath.Join(t.TempDir(), "agents.yaml"), "- {name: GPTBot}\n- {name: Googlebot}\n"+
+		"- {name: Googlebot-Image, tokens: [Googlebot-Image, Googlebot]}\n- {name: Nobody}\n")
 	for name, args := range map[string][]string{
 		"http":     {"--schemes", "http", "--connect-to", http, "--probe-misconfigured", "--front-page", "--warc-no-secrets"},
 		"https":    {"--schemes", "https", "--connect-to", https, "--ca-file", ca},
@@ -80,8 +82,10 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			evidence := filepath.Join(dir, name+".warc.gz")
-			common := []string{"run", "--run", "r", "--profile", "google,rfc9309,google-2012", "--agents", agents, "--keep-bodies", "--progress", "none"}
-			robocensus(t, 0, append(append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--retries", "2", "--timeout", "4s", "--warc-out", evidence), args...)...)
+			common := []string{"run", "--run", "r", "--profile", "google,rfc9309,google-2012", "--agents", agents,
+				"--keep-bodies", "--progress", "none"}
+			robocensus(t, 0, append(append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--retries", "2",
+				"--timeout", "4s", "--warc-out", evidence), args...)...)
 			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
 			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))
 			wantWholeArchive(t, evidence, filepath.Join(dir, "out"), true)
@@ -90,7 +94,8 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "deduplicated"), "--warc", deduplicated)...)
 			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "deduplicated"))
 			for _, run := range []string{"out", "again", "deduplicated"} {
-				if text, _ := robocensus(t, 0, "verify", "--out", filepath.Join(dir, run), "r"); !strings.HasSuffix(text, ": whole\n") {
+				if text, _ := robocensus(t, 0, "verify", "--out", filepath.Join(dir, run), "r"); !strings.HasSuffix(text,
+					": whole\n") {
 					t.Errorf("verify says %s", text)
 				}
 			}
@@ -122,15 +127,19 @@ func deduplicate(t *testing.T, from, to string) {
 		uri, date, digest := fields["WARC-Target-URI"], fields["WARC-Date"], fields["WARC-Payload-Digest"]
 		of := original[digest]
 		if digest != "" && of == "" {
-			original[digest] = fmt.Sprintf("WARC-Refers-To: %s\r\nWARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: %s\r\n", fields["WARC-Record-ID"], uri, date)
+			original[digest] = fmt.Sprintf("WARC-Refers-To: %s\r\nWARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: %s\r\n",
+				fields["WARC-Record-ID"], uri, date)
 		}
 		if of != "" {
 			header, _, _ := strings.Cut(block, "\r\n\r\n")
 			header += "\r\n\r\n"
 			revisits++
-			record = fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\nWARC-Record-ID: <%s>\r\n"+
-				"WARC-Target-URI: %s\r\nWARC-Date: %s\r\n%sWARC-Payload-Digest: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
-				fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012x", revisits), uri, date, of, digest, fields["Content-Type"], len(header), header)
+			record = fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: revisit\r\n"+
+				"WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\nWARC-Record-ID: <%s>\r\n"+
+				"WARC-Target-URI: %s\r\nWARC-Date: %s\r\n%sWARC-Payload-Digest: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
+				"\r\n%s\r\n\r\n",
+				fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012x", revisits), uri, date, of, digest, fields["Content-Type"],
+				len(header), header)
 		}
 		out.Write(record)
 	}
@@ -182,7 +191,8 @@ func wantTablesAgain(t *testing.T, want, got string, tables ...string) {
 			columns = "* EXCLUDE seq"
 		}
 		rows := func(dir string) string {
-			text := fmt.Sprintf("SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false)", columns, dir, table)
+			text := fmt.Sprintf("SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false)", columns, dir,
+				table)
 			if table == "summary" {
 				text += " WHERE metric NOT IN ('source', 'captured') GROUP BY ALL"
 			}
@@ -197,7 +207,8 @@ func wantTablesAgain(t *testing.T, want, got string, tables ...string) {
 		}
 	}
 	order := func(dir string) string {
-		return one(t, db, fmt.Sprintf("SELECT string_agg(origin, ' ' ORDER BY seq) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
+		return one(t, db,
+			fmt.Sprintf("SELECT string_agg(origin, ' ' ORDER BY seq) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
 	}
 	if a, b := order(want), order(got); a != b || a == "" {
 		t.Errorf("the order of targets is\n%s\nwant\n%s", b, a)
@@ -224,9 +235,11 @@ func wantWholeArchive(t *testing.T, evidence, dir string, allAsked bool) {
 	}
 	// Every hop that has a status was asked and answered, in one attempt at least.
 	hosts := one(t, db, fmt.Sprintf("SELECT count(*) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
-	answered := one(t, db, fmt.Sprintf("SELECT sum(len(list_filter(hops, lambda h: h.status IS NOT NULL))) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
+	answered := one(t, db, fmt.Sprintf("SELECT sum(len(list_filter(hops, lambda h: h.status IS NOT NULL))) FROM "+
+		"read_parquet('%s/fetches/run=r/*.parquet')", dir))
 	if n, _ := strconv.Atoi(answered); fmt.Sprint(counts[0]) != hosts || allAsked && (counts[1] < n || counts[2] < n) {
-		t.Errorf("%d hosts of %s, %d requests and %d answers of %s hops or more", counts[0], hosts, counts[1], counts[2], answered)
+		t.Errorf("%d hosts of %s, %d requests and %d answers of %s hops or more", counts[0], hosts, counts[1], counts[2],
+			answered)
 	}
 }
 
@@ -245,9 +258,11 @@ func TestEvidenceOfTheCorpus(t *testing.T) {
 	must(t, err)
 	t.Cleanup(stop)
 	dir := t.TempDir()
-	evidence, hosts := filepath.Join(dir, "corpus.warc.gz"), write(t, filepath.Join(dir, "hosts.txt"), strings.Join(slices.Sorted(maps.Keys(files)), "\n"))
+	evidence, hosts := filepath.Join(dir, "corpus.warc.gz"), write(t, filepath.Join(dir, "hosts.txt"),
+		strings.Join(slices.Sorted(maps.Keys(files)), "\n"))
 	common := []string{"run", "--run", "r", "--keep-bodies", "--progress", "none"}
-	robocensus(t, 0, append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--schemes", "http", "--connect-to", address, "--warc-out", evidence)...)
+	robocensus(t, 0, append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--schemes", "http",
+		"--connect-to", address, "--warc-out", evidence)...)
 	robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
 	wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))
 	wantWholeArchive(t, evidence, filepath.Join(dir, "out"), true)

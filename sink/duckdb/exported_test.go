@@ -33,7 +33,8 @@ func wantExported(t *testing.T, db *sql.DB, view, from string, args ...string) {
 		texts = append(texts, fmt.Sprintf("coalesce(%s::%s, '') AS %[1]s", column, as))
 	}
 	want := "SELECT " + strings.Join(texts, ", ") + " " + from
-	got := fmt.Sprintf("SELECT %s FROM read_csv(%s, header = true, all_varchar = true, nullstr = '')", strings.Join(texts, ", "), "'"+file+"'")
+	got := fmt.Sprintf("SELECT %s FROM read_csv(%s, header = true, all_varchar = true, nullstr = '')",
+		strings.Join(texts, ", "), "'"+file+"'")
 	for _, pair := range [][2]string{{want, got}, {got, want}} {
 		_, rows, err := ask(db, fmt.Sprintf("(%s) EXCEPT ALL (%s) LIMIT 3", pair[0], pair[1]))
 		if must(t, err); len(rows) > 0 {

@@ -16,7 +16,8 @@ import (
 var familyHosts = flag.Int("families", 1_000_000, "how many hosts TestFamiliesAreBounded has")
 
 // The view families takes no more memory than DuckDB may have, however many hosts there
-// are: here 400 MB (and what DuckDB does not count) for a million hosts with three groups each, two of which no other host
+// are: here 400 MB (and what DuckDB does not count) for a million hosts with three groups each, two
+// of which no other host
 // has. make soak asks it; -families 10000000 takes minutes.
 func TestFamiliesAreBounded(t *testing.T) {
 	if testing.Short() {
@@ -33,16 +34,22 @@ func TestFamiliesAreBounded(t *testing.T) {
 	must(t, err)
 	put := func(table, columns, from string) {
 		part := filepath.Join(out, table, "run=r", "part-0000000000.parquet")
-		_, err := db.Exec(fmt.Sprintf("COPY (SELECT * FROM (SELECT * FROM read_parquet('%s') LIMIT 0) UNION ALL BY NAME SELECT %s FROM %s) TO '%s.new' (FORMAT parquet)", part, columns, from, part))
+		_, err := db.Exec(fmt.Sprintf("COPY (SELECT * FROM (SELECT * FROM read_parquet('%s') LIMIT 0) UNION ALL BY NAME "+
+			"SELECT %s FROM %s) TO '%s.new' (FORMAT parquet)", part, columns, from, part))
 		must(t, err)
 		must(t, os.Rename(part+".new", part))
 	}
 	_, err = db.Exec("SET preserve_insertion_order = true; SET memory_limit = '2GB'")
 	must(t, err)
-	put("fetches", fmt.Sprintf("i AS seq, 'h' || i || '.example' AS host, i + 1 AS rank, 'd' || i // %d || '.example' AS registered_domain", hostsOfDomain), fmt.Sprintf("range(%d) t(i)", hosts))
+	put("fetches",
+		fmt.Sprintf("i AS seq, 'h' || i || '.example' AS host, i + 1 AS rank, 'd' || i // %d || '.example' "+
+			"AS registered_domain", hostsOfDomain), fmt.Sprintf("range(%d) t(i)", hosts))
 	// The first group of a host is that of a family; the others are its own.
-	put("groups", fmt.Sprintf(`i AS seq, 'h' || i || '.example' AS host, k::INTEGER AS group_index, (4 * k + 1)::INTEGER AS line, ['*'] AS tokens, 0::INTEGER AS allow_rules, 3::INTEGER AS disallow_rules,
-		md5(CASE k WHEN 0 THEN 'family ' || i // %d %% %d ELSE i || ' ' || k END) AS digest`, hostsOfDomain, families), fmt.Sprintf("range(%d) t(i), range(3) u(k)", hosts))
+	put("groups",
+		fmt.Sprintf(
+			`i AS seq, 'h' || i || '.example' AS host, k::INTEGER AS group_index, (4 * k + 1)::INTEGER AS line, ['*'] AS tokens, 0::INTEGER AS allow_rules, 3::INTEGER AS disallow_rules,
+		md5(CASE k WHEN 0 THEN 'family ' || i // %d %% %d ELSE i || ' ' || k END) AS digest`, hostsOfDomain, families),
+		fmt.Sprintf("range(%d) t(i), range(3) u(k)", hosts))
 	must(t, db.Close())
 	limit := 400 // MB
 	if hosts > 1_000_000 {
@@ -50,8 +57,11 @@ func TestFamiliesAreBounded(t *testing.T) {
 	}
 	views, err := os.ReadFile(filepath.Join(out, "views.sql"))
 	must(t, err)
-	write(t, filepath.Join(out, "views.sql"), fmt.Sprintf("SET memory_limit = '%dMB'; SET threads = 2; SET temp_directory = '%s';\n%s", limit, filepath.Join(dir, "spill"), views))
-	ask := exec.Command(os.Args[0], out, "SELECT count(*), min(domains), max(domains), min(hosts), max(hosts), count(DISTINCT example), max(line), max(first_seen)::DATE FROM families")
+	write(t, filepath.Join(out, "views.sql"),
+		fmt.Sprintf("SET memory_limit = '%dMB'; SET threads = 2; SET temp_directory = '%s';\n%s", limit,
+			filepath.Join(dir, "spill"), views))
+	ask := exec.Command(os.Args[0], out, "SELECT count(*), min(domains), max(domains), min(hosts), max(hosts), "+
+		"count(DISTINCT example), max(line), max(first_seen)::DATE FROM families")
 	ask.Env = append(os.Environ(), "AS_DUCKDB=1")
 	began := time.Now()
 	text, err := ask.CombinedOutput()
@@ -60,7 +70,8 @@ func TestFamiliesAreBounded(t *testing.T) {
 	}
 	usage := ask.ProcessState.SysUsage().(*syscall.Rusage)
 	peak := int(usage.Maxrss >> 10)
-	t.Logf("%d hosts, %d MB for DuckDB: peak %d MB, %v, CPU %v", hosts, limit, peak, time.Since(began).Round(time.Second), ask.ProcessState.UserTime()+ask.ProcessState.SystemTime())
+	t.Logf("%d hosts, %d MB for DuckDB: peak %d MB, %v, CPU %v", hosts, limit, peak, time.Since(began).Round(time.Second),
+		ask.ProcessState.UserTime()+ask.ProcessState.SystemTime())
 	if peak > limit+500 { // beside what it counts
 		t.Errorf("DuckDB may have %d MB and takes %d", limit, peak)
 	}

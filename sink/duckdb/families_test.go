@@ -27,10 +27,13 @@ func TestFamilies(t *testing.T) {
 	)
 	write(t, filepath.Join(dir, "ranks.csv"), "7,b.two.com\n3,c.three.org\n9,a.one.com\n")
 	for run, files := range map[string]map[string]string{
-		"a": {"a.one.com": block, "b.one.com": block, "b.two.com": "User-agent: *\nDisallow: /own/\n", "d.four.net": "User-agent: *\nDisallow:\n"},
+		"a": {"a.one.com": block, "b.one.com": block, "b.two.com": "User-agent: *\nDisallow: /own/\n",
+			"d.four.net": "User-agent: *\nDisallow:\n"},
 		"b": {
-			"a.one.com": block + later, "b.one.com": block, "b.two.com": same, "c.three.org": "User-agent: x\nDisallow: /x\n\n" + later, "d.four.net": later,
-			"e.one.com": "User-agent: *\nDisallow: /single\n", "f.one.com": "User-agent: *\nDisallow: /single\n", "g.five.net": shared, "h.six.net": shared,
+			"a.one.com": block + later, "b.one.com": block, "b.two.com": same,
+			"c.three.org": "User-agent: x\nDisallow: /x\n\n" + later, "d.four.net": later,
+			"e.one.com": "User-agent: *\nDisallow: /single\n", "f.one.com": "User-agent: *\nDisallow: /single\n",
+			"g.five.net": shared, "h.six.net": shared,
 			"i.six.net": "User-agent: *\n", "j.seven.net": "User-agent: *\n",
 		},
 	} {
@@ -39,9 +42,11 @@ func TestFamilies(t *testing.T) {
 		for host, text := range files {
 			write(t, filepath.Join(bodies, host), text)
 		}
-		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", filepath.Join(dir, "ranks.csv"), "--out", out, "--run", run, "--as-of", fmt.Sprintf("2026-0%d-01", map[string]int{"a": 1, "b": 2}[run]), "--progress", "none")
+		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", filepath.Join(dir, "ranks.csv"), "--out", out, "--run", run,
+			"--as-of", fmt.Sprintf("2026-0%d-01", map[string]int{"a": 1, "b": 2}[run]), "--progress", "none")
 	}
-	_, rows, err := ask(quick(t, out), "SELECT template, domains, hosts, example, line, agents, rules, first_seen::DATE::VARCHAR FROM families ORDER BY domains DESC, hosts DESC, example")
+	_, rows, err := ask(quick(t, out), "SELECT template, domains, hosts, example, line, agents, rules, "+
+		"first_seen::DATE::VARCHAR FROM families ORDER BY domains DESC, hosts DESC, example")
 	must(t, err)
 	want := [][]string{
 		{"NULL", "3", "3", "c.three.org", "4", "1", "1", "2026-02-01"},
@@ -61,7 +66,9 @@ func TestFamilyIsInTheWordsOfMost(t *testing.T) {
 	dir := t.TempDir()
 	bodies := filepath.Join(dir, "bodies")
 	must(t, os.Mkdir(bodies, 0o777))
-	within := map[string]string{"own": "%s", "cdn": "# BEGIN Cloudflare Managed content\n%s# END Cloudflare Managed Content\n", "seo": "# START YOAST BLOCK\n%s# END YOAST BLOCK\n"}
+	within := map[string]string{"own": "%s",
+		"cdn": "# BEGIN Cloudflare Managed content\n%s# END Cloudflare Managed Content\n",
+		"seo": "# START YOAST BLOCK\n%s# END YOAST BLOCK\n"}
 	cases := []struct {
 		name    string
 		holders []string // in whose words, and from the second host of a domain on the domain
@@ -89,7 +96,8 @@ func TestFamilyIsInTheWordsOfMost(t *testing.T) {
 				domain = strconv.Itoa(i)
 			}
 			host := fmt.Sprintf("h%d.%s-%s.com", i, c.name, domain)
-			write(t, filepath.Join(bodies, host), fmt.Sprintf(within[words], fmt.Sprintf("User-agent: Bot\nDisallow: /%s/\n", c.name)))
+			write(t, filepath.Join(bodies, host), fmt.Sprintf(within[words], fmt.Sprintf("User-agent: Bot\nDisallow: /%s/\n",
+				c.name)))
 		}
 		if c.want != "" {
 			want = append(want, []string{"h0." + c.name + "-0.com", strconv.Itoa(len(c.holders)), c.want})

@@ -32,8 +32,10 @@ type told struct {
 // compared all runs, and does not depend on that.
 func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 	files := map[byte]string{
-		'o': "User-agent: *\nDisallow:\n", 'p': "User-agent: *\nDisallow: /private\n", 'q': "User-agent: *\nDisallow: /private\nDisallow: /x\nSitemap: /s.xml\n",
-		'c': "User-agent: *\nDisallow: /\n", 'g': "User-agent: *\nDisallow:\n\nUser-agent: GPTBot\nCrawl-delay: 2\nDisallow: /\n",
+		'o': "User-agent: *\nDisallow:\n", 'p': "User-agent: *\nDisallow: /private\n",
+		'q': "User-agent: *\nDisallow: /private\nDisallow: /x\nSitemap: /s.xml\n",
+		'c': "User-agent: *\nDisallow: /\n", 'g': "User-agent: *\nDisallow:\n\nUser-agent: GPTBot\nCrawl-delay: 2\n" +
+			"Disallow: /\n",
 	}
 	random := rand.New(rand.NewPCG(8, 1))
 	const weeks = 7
@@ -61,7 +63,8 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	for ; week < weeks; week++ {
 		list := ""
 		for host, s := range states {
@@ -73,8 +76,10 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 		if week == weeks-1 {
 			days += 6
 		}
-		robocensus(t, 0, "run", "--hosts", write(t, filepath.Join(dir, "hosts"), list), "--out", out, "--run", fmt.Sprint("w", week+1), "--as-of", fmt.Sprintf("2024-01-%02d", days),
-			"--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0", "--agents", agents, "--progress", "none")
+		robocensus(t, 0, "run", "--hosts", write(t, filepath.Join(dir, "hosts"), list), "--out", out, "--run",
+			fmt.Sprint("w", week+1), "--as-of", fmt.Sprintf("2024-01-%02d", days),
+			"--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0", "--agents",
+			agents, "--progress", "none")
 	}
 	history := func(host string) (text string, events []told) {
 		text, _ = robocensus(t, 0, "history", host, "--out", out, "--json")
@@ -124,7 +129,8 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 					t.Errorf("%s in %s shuts out %v, want %d", host, e.Run, e.Closed, wantClosed)
 				}
 			case "change":
-				changes = append(changes, strings.Join([]string{e.Run, e.Change.Kind, some(e.Change.Agent), some(e.Change.Before), some(e.Change.After)}, " "))
+				changes = append(changes, strings.Join([]string{e.Run, e.Change.Kind, some(e.Change.Agent), some(e.Change.Before),
+					some(e.Change.After)}, " "))
 				if e.Change.Kind == "policy_class" {
 					classes = append(classes, strings.Join([]string{e.Run, *e.Change.Agent, *e.Change.Before, *e.Change.After}, " "))
 				}

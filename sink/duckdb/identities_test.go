@@ -53,7 +53,8 @@ var alikeIn = map[string]string{
 	"preferences": "*",
 	"policies":    "*",
 	"fetches":     "seq, host, status, outcome, challenge, content_digest, front_page, front_headers",
-	"summary":     "metric, stratum, agent, key, sum(count) FILTER (NOT metric LIKE 'total_us%' AND NOT metric LIKE '%slow')",
+	"summary": "metric, stratum, agent, key, sum(count) FILTER (NOT metric LIKE 'total_us%' AND NOT " +
+		"metric LIKE '%slow')",
 }
 
 // wantSameButTimes checks that run r of both folders has the same rows.
@@ -62,13 +63,15 @@ func wantSameButTimes(t *testing.T, want, got string) {
 	db := bare(t)
 	for table, columns := range alikeIn {
 		rows := func(dir string) string {
-			text := fmt.Sprintf("SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false)", columns, dir, table)
+			text := fmt.Sprintf("SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false)", columns, dir,
+				table)
 			if table == "summary" {
 				text += " WHERE NOT metric LIKE 'total_us%' AND NOT metric LIKE '%slow' GROUP BY ALL"
 			}
 			return text
 		}
-		if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))", rows(want), rows(got), rows(got))); n != "0" {
+		if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))",
+			rows(want), rows(got), rows(got))); n != "0" {
 			t.Errorf("%s: %s rows differ", table, n)
 		}
 	}
@@ -90,20 +93,26 @@ func TestIdentitiesThroughKillsAndShards(t *testing.T) {
 		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
-	also := write(t, filepath.Join(dir, "also.yaml"), "- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	also := write(t, filepath.Join(dir, "also.yaml"),
+		"- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--keep-bodies", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--also-as", also, "--front-page", "--retries", "0", "--concurrency", "8")
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"),
+		"--also-as", also, "--front-page", "--retries", "0", "--concurrency", "8")
 	whole, killed, evidence := filepath.Join(dir, "whole"), filepath.Join(dir, "killed"), filepath.Join(dir, "e.warc.gz")
 	robocensus(t, 0, append(asks, "--out", whole)...)
 
-	if got := one(t, quick(t, whole), "SELECT string_agg(concat_ws(' ', host, identity, treatment, price, price_header)) FROM answers WHERE price_header IS NOT NULL"); got != "h27.example gptbot payment USD 0.01 crawler-price" {
+	if got := one(t, quick(t, whole), "SELECT string_agg(concat_ws(' ', host, identity, treatment, price, "+
+		"price_header)) FROM answers WHERE price_header IS NOT NULL"); got != "h27.example gptbot payment "+
+		"USD 0.01 crawler-price" {
 		t.Errorf("prices of robots.txt: %s", got)
 	}
 	clear(w.asked)
 	w.as = 0
 	for k := 0; ; k++ {
-		run := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed, "--warc-out", evidence, "--resume")...)
+		run := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed, "--warc-out", evidence,
+			"--resume")...)
 		run.Stderr = os.Stderr
 		must(t, run.Start())
 		w.mu.Lock()
@@ -122,7 +131,8 @@ func TestIdentitiesThroughKillsAndShards(t *testing.T) {
 		}
 	}
 	wantSameButTimes(t, whole, killed)
-	if text, _ := robocensus(t, 0, "verify", "--out", killed, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
+	if text, _ := robocensus(t, 0, "verify", "--out", killed, "r", "--warc", evidence); !strings.HasSuffix(text,
+		": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
 	once := 0
@@ -151,11 +161,14 @@ func TestIdentitiesThroughKillsAndShards(t *testing.T) {
 	}
 	wantSameButTimes(t, whole, shards)
 	set := filepath.Join(dir, "set")
-	robocensus(t, 0, "publish", "--out", shards, "r", "--to", set, "--title", "t", "--licence", "CC0-1.0", "--creator", "c")
-	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "run r: answers: the same, ") || !strings.HasSuffix(text, "the same\n") {
+	robocensus(t, 0, "publish", "--out", shards, "r", "--to", set, "--title", "t", "--licence", "CC0-1.0", "--creator",
+		"c")
+	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "run r: answers: the same, ") ||
+		!strings.HasSuffix(text, "the same\n") {
 		t.Errorf("reproduce says\n%s", text)
 	}
-	robocensus(t, 0, append(common[:len(common):len(common)], "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--out", shards, "--run", "s")...)
+	robocensus(t, 0, append(common[:len(common):len(common)], "--hosts", list, "--schemes", "http", "--connect-to",
+		strings.TrimPrefix(w.URL, "http://"), "--out", shards, "--run", "s")...)
 	robocensus(t, 0, "prune", "--out", shards, "--keep", "1")
 	if left, err := filepath.Glob(filepath.Join(shards, "answers", "*", "*")); err != nil || len(left) > 0 {
 		t.Errorf("prune leaves %v", left)

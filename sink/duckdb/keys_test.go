@@ -16,7 +16,8 @@ func TestPublishedKeys(t *testing.T) {
 	t.Parallel()
 	dir, set := t.TempDir(), filepath.Join(t.TempDir(), "set")
 	for _, run := range []string{"a", "b"} {
-		robocensus(t, 0, "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", run, "--profile", "google,classic-1996", "--progress", "none")
+		robocensus(t, 0, "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", run, "--profile",
+			"google,classic-1996", "--progress", "none")
 	}
 	robocensus(t, 0, "publish", "--out", dir, "a", "b", "--to", set, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0")
 	text, err := os.ReadFile(filepath.Join(set, "datapackage.json"))
@@ -43,16 +44,19 @@ func TestPublishedKeys(t *testing.T) {
 	for _, r := range about.Resources {
 		if key := r.Schema.PrimaryKey; key != nil {
 			keyed++
-			if n := one(t, db, fmt.Sprintf("SELECT count(*) - count(DISTINCT (%s)) FROM history.%s", strings.Join(key, ", "), r.Name)); n != "0" {
+			if n := one(t, db, fmt.Sprintf("SELECT count(*) - count(DISTINCT (%s)) FROM history.%s", strings.Join(key, ", "),
+				r.Name)); n != "0" {
 				t.Errorf("%s has %s rows whose key %v another has", r.Name, n, key)
 			}
-			if n := one(t, db, fmt.Sprintf("SELECT count(*) - count(COLUMNS(*)) AS n FROM (SELECT %s FROM history.%s)", key[0], r.Name)); n != "0" {
+			if n := one(t, db, fmt.Sprintf("SELECT count(*) - count(COLUMNS(*)) AS n FROM (SELECT %s FROM history.%s)", key[0],
+				r.Name)); n != "0" {
 				t.Errorf("%s has %s rows without %s", r.Name, n, key[0])
 			}
 		}
 		for _, key := range r.Schema.ForeignKeys {
 			joined++
-			if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM history.%s ANTI JOIN history.%s USING (%s)", r.Name, key.Reference.Resource, strings.Join(key.Fields, ", "))); n != "0" {
+			if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM history.%s ANTI JOIN history.%s USING (%s)", r.Name,
+				key.Reference.Resource, strings.Join(key.Fields, ", "))); n != "0" {
 				t.Errorf("%s has %s rows that refer to none of %s", r.Name, n, key.Reference.Resource)
 			}
 		}

@@ -27,7 +27,8 @@ func TestReportByLabel(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "list.csv"), []byte(list), 0o666))
 	out := filepath.Join(dir, "out")
-	robocensus(t, 0, "run", "--bodies", filepath.Join(dir, "files"), "--labels", filepath.Join(dir, "list.csv"), "--label", "tld", "--out", out, "--run", "r", "--progress", "none")
+	robocensus(t, 0, "run", "--bodies", filepath.Join(dir, "files"), "--labels", filepath.Join(dir, "list.csv"),
+		"--label", "tld", "--out", out, "--run", "r", "--progress", "none")
 	db := folder(t, out)
 	figures := report(t, out, "r")
 	for i, label := range []string{"o'wner", "sector", "tld"} {
@@ -35,7 +36,9 @@ func TestReportByLabel(t *testing.T) {
 		if !ok {
 			t.Fatalf("the page has no figure of %s", label)
 		}
-		for name, query := range map[string]string{"its SQL": f.sql, "the tables": fmt.Sprintf(`SELECT value, count(DISTINCT seq) FILTER (category = 'ai-training' AND class = 'disallow_all') AS shut_out,
+		for name, query := range map[string]string{"its SQL": f.sql,
+			"the tables": fmt.Sprintf(
+				`SELECT value, count(DISTINCT seq) FILTER (category = 'ai-training' AND class = 'disallow_all') AS shut_out,
 			count(DISTINCT seq) AS hosts FROM labels JOIN policies USING (seq) WHERE label = '%s' GROUP BY 1 ORDER BY hosts < 10, shut_out / hosts DESC, hosts DESC, value`, strings.ReplaceAll(label, "'", "''"))} {
 			head, rows, err := ask(db, query)
 			must(t, err)
@@ -43,14 +46,16 @@ func TestReportByLabel(t *testing.T) {
 				t.Errorf("%s by %s (-report +%[2]s):\n%s", label, name, diff)
 			}
 		}
-		if !strings.HasPrefix(f.title, "By "+label+", AI crawlers are shut out by ") || !strings.Contains(f.title, f.rows[1][0]) {
+		if !strings.HasPrefix(f.title, "By "+label+", AI crawlers are shut out by ") || !strings.Contains(f.title,
+			f.rows[1][0]) {
 			t.Errorf("%s: %q", label, f.title)
 		}
 	}
 	if n := one(t, db, "SELECT sum(count) FROM summary WHERE metric = 'targets'"); n != "120" {
 		t.Errorf("summary counts %s hosts", n)
 	}
-	if n := one(t, db, "SELECT count(*) FROM (SELECT label, sum(count) AS n FROM label_counts WHERE metric = 'targets' GROUP BY label) JOIN (SELECT label, count(*) AS n FROM labels GROUP BY label) USING (label, n)"); n != "3" {
+	if n := one(t, db, "SELECT count(*) FROM (SELECT label, sum(count) AS n FROM label_counts WHERE metric = 'targets' "+
+		"GROUP BY label) JOIN (SELECT label, count(*) AS n FROM labels GROUP BY label) USING (label, n)"); n != "3" {
 		t.Errorf("%s of 3 labels count the hosts that have them", n)
 	}
 }

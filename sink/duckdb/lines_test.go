@@ -16,7 +16,8 @@ import (
 func TestLinesOfARunAreItsTables(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
-	text, said := robocensus(t, 0, "demo", "--out", out, "--lines", "--tables", "fetches,policies") // without summary, which needs the policies too
+	// without summary, which needs the policies too
+	text, said := robocensus(t, 0, "demo", "--out", out, "--lines", "--tables", "fetches,policies")
 	if !strings.Contains(said, "132") {
 		t.Errorf("standard error has no summary:\n%s", said)
 	}
@@ -36,7 +37,8 @@ func TestLinesOfARunAreItsTables(t *testing.T) {
 		var o map[string]any
 		must(t, d.Decode(&o))
 		var row []string
-		for _, key := range []string{"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class", "challenge", "bytes", "groups", "rules"} {
+		for _, key := range []string{"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class",
+			"challenge", "bytes", "groups", "rules"} {
 			if _, ok := o[key]; !ok {
 				t.Errorf("no key %s: %s", key, line)
 			}
@@ -50,7 +52,8 @@ func TestLinesOfARunAreItsTables(t *testing.T) {
 		got = append(got, append(row, strings.Join(closed, " ")))
 	}
 	slices.SortFunc(got, slices.Compare)
-	_, want, err := ask(quick(t, out), `SELECT seq::VARCHAR, host, origin, rank::VARCHAR, outcome, reason, status::VARCHAR, error_class, challenge, body_bytes::VARCHAR, CASE WHEN is_file THEN groups END::VARCHAR, CASE WHEN is_file THEN rules END::VARCHAR,
+	_, want, err := ask(quick(t, out),
+		`SELECT seq::VARCHAR, host, origin, rank::VARCHAR, outcome, reason, status::VARCHAR, error_class, challenge, body_bytes::VARCHAR, CASE WHEN is_file THEN groups END::VARCHAR, CASE WHEN is_file THEN rules END::VARCHAR,
   (SELECT coalesce(string_agg(agent, ' ' ORDER BY agent), '') FROM policies p WHERE p.seq = f.seq AND class = 'disallow_all') FROM (SELECT *, content_digest IS NOT NULL AND challenge IS NULL AS is_file FROM fetches) f`)
 	must(t, err)
 	slices.SortFunc(want, slices.Compare)

@@ -32,7 +32,8 @@ func wantMovers(t *testing.T, out, population string, args ...string) {
 		}
 	}
 	parquet := filepath.Join(t.TempDir(), "series.parquet")
-	text, _ := robocensus(t, 0, append([]string{"series", "--out", out, "--movers", "--json", "--parquet", parquet}, args...)...)
+	text, _ := robocensus(t, 0, append([]string{"series", "--out", out, "--movers", "--json", "--parquet", parquet},
+		args...)...)
 	must(t, json.Unmarshal([]byte(text), &got))
 
 	db := everyRun(t, out)
@@ -52,7 +53,9 @@ func wantMovers(t *testing.T, out, population string, args ...string) {
 		WHERE b.run = (SELECT arg_max(run, date) FROM points) AND b.share IS NOT NULL`, parquet, population, got.Stratum))
 	must(t, err)
 	count := fmt.Sprintf("%d %d", got.Compared, got.Broken)
-	if want := one(t, db, "SELECT printf('%d %d', count(*) FILTER (NOT broken), count(*) FILTER (broken)) FROM figures"); count != want || got.Compared == 0 {
+	if want := one(t, db,
+		"SELECT printf('%d %d', count(*) FILTER (NOT broken), count(*) FILTER (broken)) FROM figures"); count != want ||
+		got.Compared == 0 {
 		t.Errorf("%v: compared and broken are %s, and in SQL %s", args, count, want)
 	}
 	// The quantile of 1-0.05/2n, by bisection of the distribution.
@@ -100,7 +103,8 @@ func wantMovers(t *testing.T, out, population string, args ...string) {
 		if m.Key != nil {
 			figure = append(figure, *m.Key)
 		}
-		text := fmt.Sprintf("%s %s %d/%d %s %d/%d %.9f %.9f %.9f", strings.Join(figure, "|"), m.From.Run, m.From.Count, m.From.Denominator, m.To.Run, m.To.Count, m.To.Denominator, m.Difference, m.Low, m.High)
+		text := fmt.Sprintf("%s %s %d/%d %s %d/%d %.9f %.9f %.9f", strings.Join(figure, "|"), m.From.Run, m.From.Count,
+			m.From.Denominator, m.To.Run, m.To.Count, m.To.Denominator, m.Difference, m.Low, m.High)
 		if !byText[text] {
 			t.Errorf("%v: SQL does not have the mover %s", args, text)
 		}
@@ -133,7 +137,8 @@ func wantPairs(t *testing.T, out string) {
 	text, _ := robocensus(t, 0, "series", "--out", out, "--movers", "--panel", "--json")
 	must(t, json.Unmarshal([]byte(text), &got))
 	db := everyRun(t, out)
-	_, err := db.Exec(`CREATE TEMP TABLE panel AS SELECT host FROM history.fetches GROUP BY host HAVING count(DISTINCT run) = (SELECT count(*) FROM history.runs) AND count(*) = count(DISTINCT run)`)
+	_, err := db.Exec(
+		`CREATE TEMP TABLE panel AS SELECT host FROM history.fetches GROUP BY host HAVING count(DISTINCT run) = (SELECT count(*) FROM history.runs) AND count(*) = count(DISTINCT run)`)
 	must(t, err)
 	checked := 0
 	for _, m := range got.Movers {
@@ -141,9 +146,12 @@ func wantPairs(t *testing.T, out string) {
 			continue
 		}
 		checked++
-		want := one(t, db, fmt.Sprintf(`SELECT printf('%%d %%d %%d', count(*), count(*) FILTER (b AND NOT a), count(*) FILTER (a AND NOT b)) FROM (
+		want := one(t, db,
+			fmt.Sprintf(
+				`SELECT printf('%%d %%d %%d', count(*), count(*) FILTER (b AND NOT a), count(*) FILTER (a AND NOT b)) FROM (
 			SELECT host, bool_or(run = '%s' AND class = 'disallow_all') AS a, bool_or(run = '%s' AND class = 'disallow_all') AS b
-			FROM history.policies JOIN panel USING (host) WHERE agent = '%s' AND profile = 'google' GROUP BY host)`, m.From.Run, m.To.Run, *m.Agent))
+			FROM history.policies JOIN panel USING (host) WHERE agent = '%s' AND profile = 'google' GROUP BY host)`, m.From.Run,
+				m.To.Run, *m.Agent))
 		if found := fmt.Sprintf("%d %d %d", m.Hosts, m.Gained, m.Lost); found != want {
 			t.Errorf("%s: %s, and in SQL %s", *m.Agent, found, want)
 		}

@@ -32,7 +32,8 @@ const closedSQL = `WITH answered AS (
 // breaks in the week when it shows.
 func TestOutagesHideNothing(t *testing.T) {
 	states := map[string]string{ // a letter per week: open, closed, down
-		"always.example": "oooooo", "closed.example": "oxcccc", "later.example": "ooxxcc", "long.example": "oxxxxc", "again.example": "oxcxoc",
+		"always.example": "oooooo", "closed.example": "oxcccc", "later.example": "ooxxcc", "long.example": "oxxxxc",
+		"again.example":    "oxcxoc",
 		"reopened.example": "cxooxc", "dead.example": "xxxxcc", "still.example": "oooxxx", "moved.example": "ccxcxc",
 	}
 	week := 0
@@ -49,8 +50,10 @@ func TestOutagesHideNothing(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
-	promises := write(t, filepath.Join(dir, "promises.yaml"), "- {name: nothing closes, no_change: policy_class, after: disallow_all}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	promises := write(t, filepath.Join(dir, "promises.yaml"),
+		"- {name: nothing closes, no_change: policy_class, after: disallow_all}\n")
 	list := ""
 	for host := range states {
 		list += host + "\n"
@@ -72,8 +75,10 @@ func TestOutagesHideNothing(t *testing.T) {
 	}
 	for ; week < 6; week++ {
 		run, before := fmt.Sprint("w", week+1), fmt.Sprint("w", week)
-		robocensus(t, 0, "run", "--hosts", list, "--out", out, "--run", run, "--as-of", fmt.Sprintf("2024-01-%02d", 1+7*week/2), "--schemes", "http",
-			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0", "--agents", agents, "--progress", "none")
+		robocensus(t, 0, "run", "--hosts", list, "--out", out, "--run", run, "--as-of", fmt.Sprintf("2024-01-%02d",
+			1+7*week/2), "--schemes", "http",
+			"--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0", "--agents", agents, "--progress",
+			"none")
 		if week == 0 {
 			continue
 		}
@@ -96,13 +101,16 @@ func TestOutagesHideNothing(t *testing.T) {
 			earlier += e.Hosts
 		}
 		const policies = 2 // of a host, one for each agent
-		if p := said.Expectations[0]; earlier != since[week] || p.Broken != policies*closes[week] || p.Checked != compared[week] || p.Checked+p.Unknown != len(states) || said.Unread != int64(p.Unknown) {
-			t.Errorf("%s: %+v, want %d hosts closed of %d, %d since an earlier run", run, said, closes[week], compared[week], since[week])
+		if p := said.Expectations[0]; earlier != since[week] || p.Broken != policies*closes[week] ||
+			p.Checked != compared[week] || p.Checked+p.Unknown != len(states) || said.Unread != int64(p.Unknown) {
+			t.Errorf("%s: %+v, want %d hosts closed of %d, %d since an earlier run", run, said, closes[week], compared[week],
+				since[week])
 		}
 		db := quick(t, out)
 		_, want, err := ask(db, fmt.Sprintf(closedSQL, before, run))
 		must(t, err)
-		_, got, err := ask(db, "SELECT host, agent, before, before_run FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' ORDER BY ALL")
+		_, got, err := ask(db, "SELECT host, agent, before, before_run FROM changes WHERE kind = 'policy_class' AND after "+
+			"= 'disallow_all' ORDER BY ALL")
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" || len(got) != policies*closes[week] {
 			t.Errorf("%s: %d rows (-policies of all runs +changes):\n%s", run, len(got), diff)
@@ -113,7 +121,8 @@ func TestOutagesHideNothing(t *testing.T) {
 		text2, err := os.ReadFile(page)
 		must(t, err)
 		html := string(text2)
-		if n := closes[week]; n > 0 && !strings.Contains(html, fmt.Sprintf("%[1]d closed a path to an agent (%[1]d shut one out entirely)", n)) {
+		if n := closes[week]; n > 0 &&
+			!strings.Contains(html, fmt.Sprintf("%[1]d closed a path to an agent (%[1]d shut one out entirely)", n)) {
 			t.Errorf("%s: the report does not say that %d hosts shut out an agent", run, n)
 		}
 		if n := since[week]; n > 0 && !strings.Contains(html, fmt.Sprintf("which could not read them: %d host", n)) {
@@ -123,7 +132,8 @@ func TestOutagesHideNothing(t *testing.T) {
 	}
 	csv, _ := robocensus(t, 0, "series", "--out", out, "--csv", "-")
 	for week := 1; week < 6; week++ {
-		if want := fmt.Sprintf("\nchange,all,all,GPTBot,ai-training,google,closed,w%d,2024-01-%02dT00:00:00Z,both,%d,%d,", week+1, 1+7*week/2, closes[week], compared[week]); !strings.Contains(csv, want) {
+		if want := fmt.Sprintf("\nchange,all,all,GPTBot,ai-training,google,closed,w%d,2024-01-%02dT00:00:00Z,both,%d,%d,",
+			week+1, 1+7*week/2, closes[week], compared[week]); !strings.Contains(csv, want) {
 			t.Errorf("the series has no line %q", want)
 		}
 	}

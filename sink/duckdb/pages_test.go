@@ -20,9 +20,11 @@ var pageOf = []struct {
 }{
 	{"User-agent: *\nDisallow:\n", http.Header{"X-Robots-Tag": {"noai, noimageai"}}, 200},
 	{"User-agent: *\nDisallow: /\n", http.Header{"X-Robots-Tag": {"noai"}}, 200}, // shuts us out
-	{"User-agent: GPTBot\nDisallow: /\n", http.Header{"X-Robots-Tag": {"ccbot: noai", "noindex"}, "Tdm-Reservation": {"1"}, "Tdm-Policy": {"/p"}}, 200},
+	{"User-agent: GPTBot\nDisallow: /\n", http.Header{"X-Robots-Tag": {"ccbot: noai", "noindex"}, "Tdm-Reservation": {
+		"1"}, "Tdm-Policy": {"/p"}}, 200},
 	{"404", http.Header{"Content-Usage": {"train-ai=n, search=y"}}, 200},
-	{"User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", http.Header{"Content-Usage": {"train-ai=y"}, "Tdm-Reservation": {"0", "1"}}, 200},
+	{"User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", http.Header{"Content-Usage": {"train-ai=y"},
+		"Tdm-Reservation": {"0", "1"}}, 200},
 	{"User-agent: *\nDisallow: /x\n", http.Header{"X-Robots-Tag": {"noindex"}}, 200},
 	{"User-agent: *\nDisallow:\n", http.Header{"X-Robots-Tag": {"noai"}}, 404},
 	{"User-agent: *\nDisallow:\n", nil, 200},
@@ -56,9 +58,11 @@ func TestFrontPages(t *testing.T) {
 		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--keep-bodies", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"), "--retries", "0")
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL,
+		"http://"), "--retries", "0")
 	out := filepath.Join(dir, "out")
 	robocensus(t, 0, append(asks, "--out", out, "--run", "plain")...)
 	robocensus(t, 0, append(asks, "--out", out, "--run", "r", "--front-page")...)
@@ -77,7 +81,8 @@ func TestFrontPages(t *testing.T) {
 			t.Errorf("-report +%s: %v\n%s\n%s", name, err, diff, query)
 		}
 	}
-	if want := "The front page of 66.7% of 30 hosts refuses AI training in its header; the robots.txt of 10 of these hosts does not"; f.title != want {
+	if want := "The front page of 66.7% of 30 hosts refuses AI training in its header; the robots.txt of 10 " +
+		"of these hosts does not"; f.title != want {
 		t.Errorf("the figure says %q, want %q", f.title, want)
 	}
 	for query, want := range map[string]string{
@@ -85,8 +90,9 @@ func TestFrontPages(t *testing.T) {
 		"SELECT count(*) FROM fetches WHERE (front_page = 'disallowed') <> (len(front_hops) = 0)":                                                                                                                                            "0",
 		"SELECT count(*) FROM preferences WHERE (mechanism = 'header') <> (line IS NULL) OR (mechanism = 'header') <> (header IS NOT NULL) OR (scope = 'page') <> (line IS NULL)":                                                            "0",
 		"SELECT string_agg(group_agent || ' ' || label || ' ' || coalesce(use, '-') || ' ' || path || ' ' || coalesce(remark, '-'), ', ' ORDER BY header, label, group_agent) FROM preferences WHERE scope = 'page' AND host = 'h2.example'": "* tdm-policy - / not_url, * tdm-reservation ai-train / -, ccbot noai ai-train / -, * noindex - / -",
-		"SELECT count(*) FROM preferences WHERE scope = 'page' AND conflict":                                                                                                                                                                 "10", // also of two headers; TDM-Reservation 0 says nothing
-		"SELECT count(*) FROM fetches WHERE front_page <> 'read' AND len(front_headers) > 0":                                                                                                                                                 "0",
+		// also of two headers; TDM-Reservation 0 says nothing
+		"SELECT count(*) FROM preferences WHERE scope = 'page' AND conflict":                 "10",
+		"SELECT count(*) FROM fetches WHERE front_page <> 'read' AND len(front_headers) > 0": "0",
 		// Nothing else counts headers.
 		"SELECT count(*) FROM (SELECT metric, stratum, agent, key, count FROM history.summary WHERE run = 'r' AND metric NOT LIKE 'page%' AND metric NOT LIKE 'front%' AND metric NOT LIKE 'total_us%' AND metric NOT LIKE '%slow' EXCEPT SELECT metric, stratum, agent, key, count FROM history.summary WHERE run = 'plain')": "0",
 		"SELECT count(*) FROM (SELECT * EXCLUDE run FROM history.policies WHERE run = 'r' EXCEPT SELECT * EXCLUDE run FROM history.policies WHERE run = 'plain')":                                                                                                                                                              "0",
@@ -100,7 +106,8 @@ func TestFrontPages(t *testing.T) {
 	if got := one(t, quick(t, out), "SELECT count(*) FROM changes"); got != "0" {
 		t.Errorf("%s changes because somebody looked at pages", got)
 	}
-	robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "again"), "--run", "r")...)
+	robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "again"),
+		"--run", "r")...)
 	wantTablesAgain(t, out, filepath.Join(dir, "again"))
 	shards := filepath.Join(dir, "shards")
 	for _, shard := range []string{"0", "1"} {
@@ -111,10 +118,12 @@ func TestFrontPages(t *testing.T) {
 	rows := func(dir string) string {
 		return fmt.Sprintf("SELECT * FROM read_parquet('%s/preferences/run=r/*.parquet')", dir)
 	}
-	if got := one(t, both, fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))", rows(out), rows(shards), rows(shards))); got != "0" {
+	if got := one(t, both, fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))",
+		rows(out), rows(shards), rows(shards))); got != "0" {
 		t.Errorf("%s rows of preferences differ in shards", got)
 	}
-	if text, _ := robocensus(t, 0, "show", "h2.example", "--out", out, "--run", "r"); !strings.Contains(text, "front page for ccbot: X-Robots-Tag noai refuses AI training") {
+	if text, _ := robocensus(t, 0, "show", "h2.example", "--out", out, "--run", "r"); !strings.Contains(text,
+		"front page for ccbot: X-Robots-Tag noai refuses AI training") {
 		t.Errorf("show says\n%s", text)
 	}
 }

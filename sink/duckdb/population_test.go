@@ -29,24 +29,34 @@ type piece struct {
 var pieces = [][]piece{
 	{
 		{},
-		{"Content-Signal: ai-train=no\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal ai-train=no"}, remark: []string{"orphan"}}},
-		{"Content-Usage: train-ai=n\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, remark: []string{"orphan"}}},
-		{"License: https://l.example/all.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, licensed: true}},
+		{"Content-Signal: ai-train=no\n", answer{field: []string{"content-signal"},
+			signal: []string{"content-signal ai-train=no"}, remark: []string{"orphan"}}},
+		{"Content-Usage: train-ai=n\n", answer{field: []string{"content-usage"},
+			signal: []string{"content-usage train-ai=n"}, remark: []string{"orphan"}}},
+		{"License: https://l.example/all.xml\n", answer{field: []string{"license"}, signal: []string{"license"},
+			licensed: true}},
 		{"# This file is to prevent the crawling and indexing of certain parts\n", answer{also: []string{"drupal"}}},
 		{"# ARTICLE 4 OF THE EUROPEAN UNION DIRECTIVE 2019/790\n", answer{also: []string{"eu-reservation"}}},
 	},
 	{
 		{},
-		{"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\n", answer{named: map[string]string{"GPTBot": "none", "CCBot": "none"}}},
+		{"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\n",
+			answer{named: map[string]string{"GPTBot": "none", "CCBot": "none"}}},
 		{"User-agent: GPTBot\nDisallow: /private/\n\n", answer{named: map[string]string{"GPTBot": "private"}}},
-		{"# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\n\n", answer{template: "cloudflare-managed", written: []string{"GPTBot"}, named: map[string]string{"GPTBot": "none"}}},
-		{"# START YOAST BLOCK\nUser-agent: Bytespider\nDisallow: /\n# END YOAST BLOCK\n\n", answer{template: "yoast", written: []string{"Bytespider"}, named: map[string]string{"Bytespider": "none"}}},
-		{"# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n\n", answer{named: map[string]string{"GPTBot": "none"}}}, // without its end
+		{"# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\n\n",
+			answer{template: "cloudflare-managed", written: []string{"GPTBot"}, named: map[string]string{"GPTBot": "none"}}},
+		{"# START YOAST BLOCK\nUser-agent: Bytespider\nDisallow: /\n# END YOAST BLOCK\n\n", answer{template: "yoast",
+			written: []string{"Bytespider"}, named: map[string]string{"Bytespider": "none"}}},
+		// without its end
+		{"# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n\n",
+			answer{named: map[string]string{"GPTBot": "none"}}},
 	},
 	{
 		{},
-		{"User-agent: Google-Extended\nDisallow: /\n\n", answer{named: map[string]string{"Google-Extended": "none"}, preference: []string{"token ai-train disallow"}}},
-		{"User-agent: google-extended\nDisallow: /p/\n\n", answer{named: map[string]string{"Google-Extended": "p"}, preference: []string{"token ai-train disallow"}}},
+		{"User-agent: Google-Extended\nDisallow: /\n\n", answer{named: map[string]string{"Google-Extended": "none"},
+			preference: []string{"token ai-train disallow"}}},
+		{"User-agent: google-extended\nDisallow: /p/\n\n", answer{named: map[string]string{"Google-Extended": "p"},
+			preference: []string{"token ai-train disallow"}}},
 		{"User-agent: Google-Extended\nAllow: /\n\n", answer{named: map[string]string{"Google-Extended": "allow"}}},
 	},
 	{
@@ -56,26 +66,37 @@ var pieces = [][]piece{
 	},
 	{
 		{},
-		{"Content-Signal: search=yes, ai-train=no\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal search=yes", "content-signal ai-train=no"},
-			preference: []string{"content-signal search allow", "content-signal ai-train disallow"}, refuses: []string{"content-signal"}}},
-		{"content-signal: AI-Train = Yes,, ai-input=no\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal ai-train=yes", "content-signal ai-input=no"},
+		{"Content-Signal: search=yes, ai-train=no\n", answer{field: []string{"content-signal"},
+			signal:     []string{"content-signal search=yes", "content-signal ai-train=no"},
+			preference: []string{"content-signal search allow", "content-signal ai-train disallow"}, refuses: []string{
+				"content-signal"}}},
+		{"content-signal: AI-Train = Yes,, ai-input=no\n", answer{field: []string{"content-signal"},
+			signal:     []string{"content-signal ai-train=yes", "content-signal ai-input=no"},
 			preference: []string{"content-signal ai-train allow", "content-signal ai-input disallow"}}},
-		{"Content-Signal: ai-train=no\nContent-Signal: ai-train=yes\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal ai-train=no", "content-signal ai-train=yes"},
-			preference: []string{"content-signal ai-train allow", "content-signal ai-train disallow"}, refuses: []string{"content-signal"}, remark: []string{"conflict"}}},
-		{"Content-Signal: ai-train=maybe\n", answer{field: []string{"content-signal"}, signal: []string{"content-signal ai-train=other"}, remark: []string{"unknown_value"}}},
+		{"Content-Signal: ai-train=no\nContent-Signal: ai-train=yes\n", answer{field: []string{"content-signal"},
+			signal:     []string{"content-signal ai-train=no", "content-signal ai-train=yes"},
+			preference: []string{"content-signal ai-train allow", "content-signal ai-train disallow"}, refuses: []string{
+				"content-signal"}, remark: []string{"conflict"}}},
+		{"Content-Signal: ai-train=maybe\n", answer{field: []string{"content-signal"},
+			signal: []string{"content-signal ai-train=other"}, remark: []string{"unknown_value"}}},
 	},
 	{
 		{},
-		{"Content-Usage: train-ai=n\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, preference: []string{"content-usage ai-train disallow"}, refuses: []string{"content-usage"}}},
-		{"Content-Usage: /news/ train-ai=y, search=n;x=1\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage train-ai=y", "content-usage search=n"},
+		{"Content-Usage: train-ai=n\n", answer{field: []string{"content-usage"},
+			signal: []string{"content-usage train-ai=n"}, preference: []string{"content-usage ai-train disallow"},
+			refuses: []string{"content-usage"}}},
+		{"Content-Usage: /news/ train-ai=y, search=n;x=1\n", answer{field: []string{"content-usage"},
+			signal:     []string{"content-usage train-ai=y", "content-usage search=n"},
 			preference: []string{"content-usage ai-train allow", "content-usage search disallow"}}},
 		{"Content-Usage: train-ai=n,\n", answer{field: []string{"content-usage"}, remark: []string{"not_parsed"}}},
-		{"Content-Usage: bots=n\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage bots=n"}, remark: []string{"old_label"}}},
+		{"Content-Usage: bots=n\n", answer{field: []string{"content-usage"}, signal: []string{"content-usage bots=n"},
+			remark: []string{"old_label"}}},
 		{"Content-Usage: /x\n", answer{field: []string{"content-usage"}, remark: []string{"no_statement"}}},
 	},
 	{
 		{},
-		{"License: https://l.example/one.xml\n", answer{field: []string{"license"}, signal: []string{"license"}, licensed: true}},
+		{"License: https://l.example/one.xml\n", answer{field: []string{"license"}, signal: []string{"license"},
+			licensed: true}},
 		{"License: on request\n", answer{field: []string{"license"}, remark: []string{"not_url"}}},
 	},
 }
@@ -96,7 +117,8 @@ func (a answer) combined(p piece) answer {
 	for _, l := range []struct {
 		to   *[]string
 		more []string
-	}{{&a.field, p.adds.field}, {&a.signal, p.adds.signal}, {&a.preference, p.adds.preference}, {&a.refuses, p.adds.refuses}, {&a.remark, p.adds.remark}, {&a.also, p.adds.also}, {&a.written, p.adds.written}} {
+	}{{&a.field, p.adds.field}, {&a.signal, p.adds.signal}, {&a.preference, p.adds.preference},
+		{&a.refuses, p.adds.refuses}, {&a.remark, p.adds.remark}, {&a.also, p.adds.also}, {&a.written, p.adds.written}} {
 		add(l.to, l.more)
 	}
 	return a
@@ -143,7 +165,8 @@ func TestPopulationOfPreferences(t *testing.T) {
 	dir := t.TempDir()
 	w.out = filepath.Join(dir, "out")
 	now := &w.crawls[0]
-	args := []string{"run", "--out", w.out, "--run", now.id, "--as-of", now.day.Format(time.DateOnly), "--progress", "none"}
+	args := []string{"run", "--out", w.out, "--run", now.id, "--as-of", now.day.Format(time.DateOnly), "--progress",
+		"none"}
 	for name, content := range w.archiveFiles(0) {
 		if strings.HasSuffix(name, ".warc.gz") {
 			write(t, filepath.Join(dir, filepath.Base(name)), string(content))
@@ -216,7 +239,8 @@ func TestPopulationOfPreferences(t *testing.T) {
 		}
 	}
 	for _, row := range figures["words"].rows[1:] {
-		if n := words[row[0]]; n[1] == 0 || fmt.Sprint(row[2:]) != fmt.Sprint([]string{strconv.Itoa(n[0]), strconv.Itoa(n[1]), strconv.Itoa(n[2])}) {
+		if n := words[row[0]]; n[1] == 0 || fmt.Sprint(row[2:]) != fmt.Sprint([]string{strconv.Itoa(n[0]),
+			strconv.Itoa(n[1]), strconv.Itoa(n[2])}) {
 			t.Errorf("words: %v, want %v", row, n)
 		}
 		delete(words, row[0])
@@ -226,5 +250,6 @@ func TestPopulationOfPreferences(t *testing.T) {
 			t.Errorf("words: %s is not there: %v", agent, n)
 		}
 	}
-	t.Logf("%d hosts with %d files that differ, %d sets of refusals, in %v", files, len(texts), len(rows["refusals"]), time.Since(w.began).Round(time.Second))
+	t.Logf("%d hosts with %d files that differ, %d sets of refusals, in %v", files, len(texts), len(rows["refusals"]),
+		time.Since(w.began).Round(time.Second))
 }

@@ -79,29 +79,45 @@ func answersWith(code int, headers ...string) http.HandlerFunc {
 func oneRow(row string) [4]string { return [4]string{alikeRow, row, alikeRow, alikeRow} }
 
 var practices = []practising{
-	{name: "serves all", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }), rows: oneRow(alikeRow), requests: 5},
-	{name: "a price", robots: letsIn, page: forOne(answersWith(402, "Crawler-Price", "USD 0.01")), rows: oneRow("payment - - USD 0.01 open allow"), requests: 5},
+	{name: "serves all", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }),
+		rows: oneRow(alikeRow), requests: 5},
+	{name: "a price", robots: letsIn, page: forOne(answersWith(402, "Crawler-Price", "USD 0.01")),
+		rows: oneRow("payment - - USD 0.01 open allow"), requests: 5},
 	{name: "x402", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(402)
 		fmt.Fprint(w, `{"x402Version":1,"accepts":[{"maxAmountRequired":"10000","asset":"0xa","network":"base"}]}`)
 	}), rows: oneRow("payment - - 10000 0xa base open allow"), requests: 5},
-	{name: "an unpaid account", robots: letsIn, page: forOne(answersWith(402)), rows: oneRow("refused - no_price - open allow"), requests: 5},
-	{name: "a wall on pages alone", robots: letsIn, page: forOne(answersWith(403, "Cf-Mitigated", "challenge")), rows: oneRow("challenge - - - open allow"), requests: 5},
-	{name: "refuses", robots: letsIn, page: forOne(answersWith(403, "Crawler-Price", "EUR 1")), rows: oneRow("refused - - EUR 1 open allow"), requests: 5},
-	{name: "rate", robots: letsIn, page: forOne(answersWith(429)), rows: oneRow("rate_limited - - - open allow"), requests: 5},
+	{name: "an unpaid account", robots: letsIn, page: forOne(answersWith(402)),
+		rows: oneRow("refused - no_price - open allow"), requests: 5},
+	{name: "a wall on pages alone", robots: letsIn, page: forOne(answersWith(403, "Cf-Mitigated", "challenge")),
+		rows: oneRow("challenge - - - open allow"), requests: 5},
+	{name: "refuses", robots: letsIn, page: forOne(answersWith(403, "Crawler-Price", "EUR 1")),
+		rows: oneRow("refused - - EUR 1 open allow"), requests: 5},
+	{name: "rate", robots: letsIn, page: forOne(answersWith(429)), rows: oneRow("rate_limited - - - open allow"),
+		requests: 5},
 	{name: "wants to be left alone", robots: letsIn, page: forOne(answersWith(429, "Retry-After", "3600")),
-		rows: [4]string{"served - - - open allow", "rate_limited - - - open allow", "not_asked - spared - open allow", "not_asked - spared - open allow"}, requests: 2},
-	{name: "leads away", robots: letsIn, page: forOne(answersWith(302, "Location", "http://robots.example/")), rows: oneRow("redirected_away - elsewhere - open allow"), requests: 5},
-	{name: "in circles", robots: letsIn, page: forOne(answersWith(302, "Location", "/")), rows: oneRow("redirected_away - - - open allow"), requests: 5},
-	{name: "shuts out on paper alone", robots: "User-agent: GPTBot\nDisallow: /\n\n" + partFile, page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }),
-		rows: [4]string{"served true - - partly allow", "not_asked - disallowed - shut_out disallow", "served true - - partly allow", "served true - - partly allow"}, requests: 4,
-		all: [4]string{"served true - - partly allow", "served true - - shut_out disallow", "served true - - partly allow", "served true - - partly allow"}},
-	{name: "shuts us out", robots: "User-agent: robocensus\nDisallow: /\n\nUser-agent: Googlebot\nDisallow: /\n", page: forOne(answersWith(403)),
-		rows: [4]string{"not_asked - disallowed - nothing allow", "refused - - - nothing allow", "not_asked - disallowed - shut_out disallow", "served - - - nothing allow"}, requests: 2,
-		all: [4]string{"served true - - nothing allow", "refused - - - nothing allow", "served true - - shut_out disallow", "served true - - nothing allow"}},
+		rows: [4]string{"served - - - open allow", "rate_limited - - - open allow", "not_asked - spared - open allow",
+			"not_asked - spared - open allow"}, requests: 2},
+	{name: "leads away", robots: letsIn, page: forOne(answersWith(302, "Location", "http://robots.example/")),
+		rows: oneRow("redirected_away - elsewhere - open allow"), requests: 5},
+	{name: "in circles", robots: letsIn, page: forOne(answersWith(302, "Location", "/")),
+		rows: oneRow("redirected_away - - - open allow"), requests: 5},
+	{name: "shuts out on paper alone", robots: "User-agent: GPTBot\nDisallow: /\n\n" + partFile,
+		page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }),
+		rows: [4]string{"served true - - partly allow", "not_asked - disallowed - shut_out disallow",
+			"served true - - partly allow", "served true - - partly allow"}, requests: 4,
+		all: [4]string{"served true - - partly allow", "served true - - shut_out disallow", "served true - - partly allow",
+			"served true - - partly allow"}},
+	{name: "shuts us out", robots: "User-agent: robocensus\nDisallow: /\n\nUser-agent: Googlebot\nDisallow: /\n",
+		page: forOne(answersWith(403)),
+		rows: [4]string{"not_asked - disallowed - nothing allow", "refused - - - nothing allow",
+			"not_asked - disallowed - shut_out disallow", "served - - - nothing allow"}, requests: 2,
+		all: [4]string{"served true - - nothing allow", "refused - - - nothing allow", "served true - - shut_out disallow",
+			"served true - - nothing allow"}},
 	{name: "another page", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, "<!doctype html><p>Robots get this text, which has nothing to do with what people get: hats are not for you")
+		fmt.Fprint(w, "<!doctype html><p>Robots get this text, which has nothing to do with what people get: "+
+			"hats are not for you")
 	}), rows: oneRow("served_other false - - open allow"), requests: 5},
 	{name: "changes by itself", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
 		shopFor(w)
@@ -113,9 +129,13 @@ var practices = []practising{
 			fmt.Fprintf(w, "<p>%s", word)
 		}
 	}, rows: [4]string{"served false - - open allow", alikeRow, alikeRow, alikeRow}, requests: 5},
-	{name: "is ill", robots: letsIn, page: forOne(answersWith(503)), rows: oneRow("server_error - - - open allow"), requests: 5},
-	{name: "hangs up", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }), rows: oneRow("no_answer - - - open allow"), requests: 5},
-	{name: "is slow", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), rows: oneRow("no_answer - - - open allow"), requests: 5},
+	{name: "is ill", robots: letsIn, page: forOne(answersWith(503)), rows: oneRow("server_error - - - open allow"),
+		requests: 5},
+	{name: "hangs up", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
+		panic(http.ErrAbortHandler)
+	}), rows: oneRow("no_answer - - - open allow"), requests: 5},
+	{name: "is slow", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+		rows: oneRow("no_answer - - - open allow"), requests: 5},
 	{name: "wearies", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
 		if r.Header.Get("Nth") > "3" { // browser, and the control again
 			w.WriteHeader(403)
@@ -123,23 +143,31 @@ var practices = []practising{
 			shopFor(w)
 		}
 	}, rows: [4]string{"served - once - open allow", alikeRow, alikeRow, "refused - - - open allow"}, requests: 5},
-	{name: "refuses anybody", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) { w.WriteHeader(403) },
-		rows: [4]string{"refused - - - open allow", "refused - - - open allow", "refused - - - open allow", "refused - - - open allow"}, requests: 4},
-	{name: "says nothing of what may be fetched", robots: "503", rows: [4]string{"not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow"}},
-	{name: "no file", robots: "404", page: forOne(answersWith(451)), rows: [4]string{"served true - - nothing allow", "refused - - - nothing allow", "served true - - nothing allow", "served true - - nothing allow"}, requests: 5},
+	{name: "refuses anybody", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
+		w.WriteHeader(403)
+	},
+		rows: [4]string{"refused - - - open allow", "refused - - - open allow", "refused - - - open allow",
+			"refused - - - open allow"}, requests: 4},
+	{name: "says nothing of what may be fetched", robots: "503", rows: [4]string{"not_asked - unread - unknown disallow",
+		"not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow",
+		"not_asked - unread - unknown disallow"}},
+	{name: "no file", robots: "404", page: forOne(answersWith(451)), rows: [4]string{"served true - - nothing allow",
+		"refused - - - nothing allow", "served true - - nothing allow", "served true - - nothing allow"}, requests: 5},
 	{name: "huge", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
 		for range 40 {
 			shopFor(w)
 		}
 		w.Write(make([]byte, 4<<20))
 	}), rows: oneRow("served_other false - - open allow"), requests: 5},
-	{name: "leads on", robots: "User-agent: GPTBot\nDisallow: /en\n\n" + letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
+	{name: "leads on", robots: "User-agent: GPTBot\nDisallow: /en\n\n" + letsIn, page: func(w http.ResponseWriter,
+		r *http.Request, who string) {
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/en/", 302)
 			return
 		}
 		shopFor(w)
-	}, rows: oneRow("redirected_away - disallowed - partly allow"), requests: 9, all: oneRow("served true - - partly allow")},
+	}, rows: oneRow("redirected_away - disallowed - partly allow"), requests: 9,
+		all: oneRow("served true - - partly allow")},
 }
 
 // practisingServer serves the hosts h0, h1, … in turn, counts their requests for pages, and
@@ -158,7 +186,8 @@ type practisingServer struct {
 }
 
 func newPractising(t *testing.T) *practisingServer {
-	s := &practisingServer{asked: make(map[string]int), began: make(map[string]time.Time), busy: make(map[string]bool), nth: make(map[string]int)}
+	s := &practisingServer{asked: make(map[string]int), began: make(map[string]time.Time), busy: make(map[string]bool),
+		nth: make(map[string]int)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
@@ -166,7 +195,8 @@ func newPractising(t *testing.T) *practisingServer {
 		p := &practices[(n+s.shift*(n%2))%len(practices)]
 		// The client may have ended before the server, but not before the server began.
 		began, known := s.began[r.Host]
-		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (s.busy[r.Host] || time.Since(began) < time.Second) {
+		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known &&
+			(s.busy[r.Host] || time.Since(began) < time.Second) {
 			s.early = append(s.early, fmt.Sprint(r.Host, r.URL, " ", r.UserAgent(), " ", time.Since(began)))
 		}
 		s.began[r.Host], s.busy[r.Host] = time.Now(), true
@@ -225,7 +255,8 @@ func peakOf(t *testing.T, args ...string) (peak int64) {
 			return peak
 		case <-tick.C:
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
-			if _, rest, ok := strings.Cut(string(status), "\nVmHWM:"); ok && strings.Contains(string(status), "Name:\trobocensus\n") {
+			if _, rest, ok := strings.Cut(string(status), "\nVmHWM:"); ok && strings.Contains(string(status),
+				"Name:\trobocensus\n") {
 				fmt.Sscan(rest, &peak)
 			}
 		}
@@ -254,20 +285,28 @@ func TestPaperAndPractice(t *testing.T) {
 		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "shop"}[i%2])
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
-	identities := write(t, filepath.Join(dir, "also.yaml"), "- {name: gptbot, user_agent: GPTBot/1.0, agent: GPTBot}\n- {name: control}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: browser, user_agent: Mozilla/5.0}\n")
+	agents := write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	identities := write(t, filepath.Join(dir, "also.yaml"), "- {name: gptbot, user_agent: GPTBot/1.0, agent: GPTBot}\n"+
+		"- {name: control}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n"+
+		"- {name: browser, user_agent: Mozilla/5.0}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none", "--keep-bodies"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", patience, "--also-as", identities, "--label", "sector", "--label", "cdn")
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"),
+		"--retries", "0", "--timeout", patience, "--also-as", identities, "--label", "sector", "--label", "cdn")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 	plain := peakOf(t, append(asks, "--out", out, "--run", "plain", "--warc-out", filepath.Join(dir, "plain.warc.gz"))...)
 	asks = append(asks, "--pages")
 	clear(s.began)
 
-	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(strings.ReplaceAll(text, ",", ""), fmt.Sprintf("5 requests of / more of each host where robots.txt lets its agent fetch it: one for each identity and one more for the control if it is served; %d in all", 5*hosts)) {
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(strings.ReplaceAll(text,
+		",", ""), fmt.Sprintf("5 requests of / more of each host where robots.txt lets its agent fetch it: one for each "+
+		"identity and one more for the control if it is served; %d in all", 5*hosts)) {
 		t.Errorf("a dry run says\n%s", text)
 	}
 	peak := peakOf(t, append(asks, "--out", out, "--warc-out", evidence)...)
-	if t.Logf("%d hosts: %d MB, with pages %d MB", hosts, plain>>10, peak>>10); hosts >= 1000 && float64(peak) > 1.3*float64(plain) { // the aim is 1.2
+	// the aim is 1.2
+	if t.Logf("%d hosts: %d MB, with pages %d MB", hosts, plain>>10, peak>>10); hosts >= 1000 &&
+		float64(peak) > 1.3*float64(plain) {
 		t.Errorf("%d KB of memory, without pages %d", peak, plain)
 	}
 	for i := range hosts {
@@ -306,14 +345,16 @@ func TestPaperAndPractice(t *testing.T) {
 	for _, view := range []string{"pages_met", "paper_and_practice", "turned_away"} {
 		wantExported(t, db, view, "FROM "+view, "--out", out)
 	}
-	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
+	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text,
+		": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
 	robocensus(t, 0, "diff", "--out", out, "plain", "r")
 	if got := one(t, quick(t, out), "SELECT count(*) FROM changes"); got != "0" {
 		t.Errorf("%s changes because somebody looked at pages", got)
 	}
-	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "/ as gptbot: asked to pay, USD 0.01; robots.txt: open") {
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text,
+		"/ as gptbot: asked to pay, USD 0.01; robots.txt: open") {
 		t.Errorf("show says\n%s", text)
 	}
 
@@ -343,7 +384,8 @@ func TestPaperAndPractice(t *testing.T) {
 	}
 	robocensus(t, 0, append(asks, "--out", killed, "--resume")...)
 	rows := func(dir string) string {
-		return fmt.Sprintf("SELECT * EXCLUDE (fetch_time, total_us, error, text_digest, body_bytes, run) FROM read_parquet('%s/answers/run=r/*.parquet', hive_partitioning = true)", dir)
+		return fmt.Sprintf("SELECT * EXCLUDE (fetch_time, total_us, error, text_digest, body_bytes, run) FROM "+
+			"read_parquet('%s/answers/run=r/*.parquet', hive_partitioning = true)", dir)
 	}
 	db = bare(t)
 	_, lost, err := ask(db, rows(out)+" EXCEPT ALL "+rows(killed)+" ORDER BY ALL")
@@ -351,7 +393,8 @@ func TestPaperAndPractice(t *testing.T) {
 	_, made, err := ask(db, rows(killed)+" EXCEPT ALL "+rows(out)+" ORDER BY ALL")
 	must(t, err)
 	if len(lost)+len(made) > 0 {
-		t.Errorf("after a kill %d rows are lost\n%s\nand %d should not be there\n%s", len(lost), head(lost), len(made), head(made))
+		t.Errorf("after a kill %d rows are lost\n%s\nand %d should not be there\n%s", len(lost), head(lost), len(made),
+			head(made))
 	}
 
 	// A week later every second host behaves as another one did.
@@ -391,13 +434,15 @@ func wantChangedPages(t *testing.T, out string) {
 	t.Helper()
 	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
 	db := quick(t, out)
-	_, want, err := ask(db, `WITH lets AS (SELECT run, host, bool_and(treatment = 'served' AND remark IS NULL) AS all_in FROM history.answers WHERE path = '/' AND is_control GROUP BY ALL),
+	_, want, err := ask(db,
+		`WITH lets AS (SELECT run, host, bool_and(treatment = 'served' AND remark IS NULL) AS all_in FROM history.answers WHERE path = '/' AND is_control GROUP BY ALL),
 		met AS (SELECT a.run, a.host, a.identity, a.agent, a.treatment FROM history.answers a JOIN lets USING (run, host) WHERE all_in AND path = '/' AND NOT is_control AND treatment <> 'not_asked')
 		SELECT a.host, identity, b.agent, CASE WHEN a.treatment NOT IN ('server_error', 'no_answer') AND b.treatment NOT IN ('server_error', 'no_answer') AND (a.treatment LIKE 'served%') <> (b.treatment LIKE 'served%') THEN 'major' ELSE 'minor' END AS severity,
 		a.treatment AS before, b.treatment AS after FROM (FROM met WHERE run = 'r') a JOIN (FROM met WHERE run = 's') b USING (host, identity)
 		WHERE a.treatment <> b.treatment AND host IN (SELECT host FROM history.fetches WHERE run = 's' AND outcome <> 'full_disallow') ORDER BY ALL`)
 	must(t, err)
-	_, got, err := ask(db, "SELECT host, identity, agent, severity, before, after FROM changes WHERE kind = 'page' ORDER BY ALL")
+	_, got, err := ask(db, "SELECT host, identity, agent, severity, before, after FROM changes WHERE kind "+
+		"= 'page' ORDER BY ALL")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got) < 10 {
 		t.Errorf("changes of kind page, %d of them: %v (-tables +changes)\n%s", len(got), err, diff)
 	}
@@ -405,7 +450,8 @@ func wantChangedPages(t *testing.T, out string) {
 		wantExported(t, db, view, "FROM "+view, "--out", out)
 	}
 	f := report(t, out, "s", "--against", "r")["change-pages"]
-	wantFigure(t, db, f, `SELECT identity, count(*) FILTER (certain AND away AND NOT was) AS turned_away, count(*) FILTER (certain AND was AND NOT away) AS let_in, count(*) FILTER (certain AND was = away) AS otherwise, count(*) FILTER (NOT certain) AS undecided
+	wantFigure(t, db, f,
+		`SELECT identity, count(*) FILTER (certain AND away AND NOT was) AS turned_away, count(*) FILTER (certain AND was AND NOT away) AS let_in, count(*) FILTER (certain AND was = away) AS otherwise, count(*) FILTER (NOT certain) AS undecided
 		FROM (SELECT identity, before NOT LIKE 'served%' AS was, after NOT LIKE 'served%' AS away, NOT regexp_matches(before || ' ' || after, 'server_error|no_answer') AS certain FROM changes WHERE kind = 'page')
 		GROUP BY ALL ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`)
 	for _, row := range f.rows[1:] {
@@ -419,22 +465,26 @@ func wantChangedPages(t *testing.T, out string) {
 	const runs = `WITH control AS (SELECT run, seq, bool_or(treatment = 'served') AS served, coalesce(bool_or(remark = 'once'), false) AS once FROM history.answers WHERE is_control AND path = '/' GROUP BY ALL),
 		met AS (SELECT a.run, r.date, identity, agent, paper, treatment NOT IN ('served', 'served_other') AS away, once FROM history.answers a JOIN control USING (run, seq) JOIN history.runs r ON r.run = a.run
 			WHERE path = '/' AND NOT is_control AND served AND treatment <> 'not_asked' AND a.run IN ('r', 's')) `
-	wantFigure(t, db, figureOf(t, string(page), "pages"), runs+`SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, identity || ' ' || paper || k.suffix AS key,
+	wantFigure(t, db, figureOf(t, string(page), "pages"),
+		runs+`SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, identity || ' ' || paper || k.suffix AS key,
 		count(*) FILTER (CASE k.suffix WHEN '' THEN away ELSE once END) AS count, count(*) AS compared FROM met CROSS JOIN (VALUES (''), (' control')) k(suffix) 
 		WHERE (identity, paper) IN (SELECT (identity, paper) FROM met WHERE away) GROUP BY run, met.date, 3 ORDER BY key, met.date, run`)
 	text, _ := robocensus(t, 0, "series", "--out", out, "--runs", "[rs]", "--agent", "GPTBot")
 	printed := strings.ReplaceAll(strings.Join(strings.Fields(text), " "), ",", "")
-	_, rows, err := ask(db, runs+"SELECT run, count(*) FILTER (away), count(*), count(*) FILTER (once), count(*) FILTER (away AND once) FROM met WHERE agent = 'GPTBot' AND paper = 'open' GROUP BY run ORDER BY run")
+	_, rows, err := ask(db, runs+"SELECT run, count(*) FILTER (away), count(*), count(*) FILTER (once), count(*) FILTER "+
+		"(away AND once) FROM met WHERE agent = 'GPTBot' AND paper = 'open' GROUP BY run ORDER BY run")
 	must(t, err)
 	for _, row := range rows {
 		var away, n, once, both float64
 		fmt.Sscan(strings.Join(row[1:], " "), &away, &n, &once, &both)
 		d, low, high := pairedShares(n, away, once, both)
-		if want := fmt.Sprintf(" %.0f %.0f %.1f%% %.0f %+.1f %+.1f to %+.1f", away, n, 100*away/n, once, 100*d, 100*low, 100*high); !strings.Contains(printed, want) {
+		if want := fmt.Sprintf(" %.0f %.0f %.1f%% %.0f %+.1f %+.1f to %+.1f", away, n, 100*away/n, once, 100*d, 100*low,
+			100*high); !strings.Contains(printed, want) {
 			t.Errorf("series --agent does not say %q of run %s:\n%s", want, row[0], text)
 		}
 	}
-	if !strings.Contains(text, "Hosts that turn gptbot away from the page, where robots.txt is open to GPTBot\n") || len(rows) != 2 {
+	if !strings.Contains(text, "Hosts that turn gptbot away from the page, where robots.txt is open to GPTBot\n") ||
+		len(rows) != 2 {
 		t.Errorf("series --agent says, of %d runs\n%s", len(rows), text)
 	}
 }
@@ -450,18 +500,24 @@ func ofPractice() map[string]string {
 	const met = `WITH control AS (SELECT seq, bool_or(treatment = 'served') AS served, bool_or(coalesce(remark, '') = 'once') AS once FROM answers WHERE is_control AND path = '/' GROUP BY seq),
 		met AS (SELECT a.*, c.served, c.once, a.treatment NOT IN ('served', 'served_other') AS away, a.treatment <> 'not_asked' AND c.served AND NOT is_control AS compared FROM answers a JOIN control c USING (seq) WHERE path = '/') `
 	by := func(column, shown, from, order string) string {
-		return met + fmt.Sprintf(`SELECT %s, count(*) FILTER (away) AS turned_away, count(*) AS answers, count(*) FILTER (once) AS control_away, count(*) FILTER (once AND away) AS both_away
+		return met +
+			fmt.Sprintf(
+				`SELECT %s, count(*) FILTER (away) AS turned_away, count(*) AS answers, count(*) FILTER (once) AS control_away, count(*) FILTER (once AND away) AS both_away
 			FROM (SELECT *, stratum(rank) AS stratum FROM met) %s WHERE compared AND paper IN ('open', 'partly', 'nothing') GROUP BY 1 ORDER BY %s`, shown, from, order)
 	}
 	return map[string]string{
-		"paper-and-practice": met + "SELECT identity, is_control, paper" + treated("served", "served_other", "payment", "rate_limited", "challenge", "refused", "redirected_away", "server_error", "no_answer", "not_asked", "incomparable") +
+		"paper-and-practice": met + "SELECT identity, is_control, paper" + treated("served", "served_other", "payment",
+			"rate_limited", "challenge", "refused", "redirected_away", "server_error", "no_answer", "not_asked",
+			"incomparable") +
 			`, count(*) FILTER (once AND compared) AS control_away, count(*) FILTER (once AND compared AND away) AS both_away
 			FROM (SELECT *, CASE WHEN treatment <> 'not_asked' AND NOT served AND NOT is_control THEN 'incomparable' ELSE treatment END AS shown FROM met)
 			GROUP BY 1, 2, 3 ORDER BY is_control DESC, identity, list_position(['open', 'partly', 'shut_out', 'nothing', 'unknown'], paper)`,
 		"practice-ranks":      by("stratum", "stratum", "", "try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"),
 		"practice-categories": by("category", "coalesce(category, '') AS category", "", "category"),
-		"practice-label-1":    by("value", "value", "JOIN (SELECT seq, value FROM labels WHERE label = 'cdn') USING (seq)", "answers DESC, value"),
-		"practice-label-2":    by("value", "value", "JOIN (SELECT seq, value FROM labels WHERE label = 'sector') USING (seq)", "answers DESC, value"),
+		"practice-label-1": by("value", "value", "JOIN (SELECT seq, value FROM labels WHERE label = 'cdn') USING (seq)",
+			"answers DESC, value"),
+		"practice-label-2": by("value", "value",
+			"JOIN (SELECT seq, value FROM labels WHERE label = 'sector') USING (seq)", "answers DESC, value"),
 	}
 }
 
@@ -485,21 +541,26 @@ func wantPractice(t *testing.T, db *sql.DB, out string) {
 	}
 	// The terminal, each number by its column.
 	text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r")
-	_, rows, err := ask(db, `WITH control AS (SELECT seq, bool_or(treatment = 'served') AS served, bool_or(coalesce(remark, '') = 'once') AS once FROM answers WHERE is_control AND path = '/' GROUP BY seq),
+	_, rows, err := ask(db,
+		`WITH control AS (SELECT seq, bool_or(treatment = 'served') AS served, bool_or(coalesce(remark, '') = 'once') AS once FROM answers WHERE is_control AND path = '/' GROUP BY seq),
 		met AS (SELECT a.*, treatment <> 'not_asked' AS asked, asked AND (served OR is_control) AS compared, once, treatment NOT IN ('served', 'served_other') AS away FROM answers a JOIN control USING (seq) WHERE path = '/')
 		SELECT CASE WHEN is_control THEN 'control (control: as we)' ELSE identity END, count(*) FILTER (NOT asked), count(*) FILTER (asked), CASE WHEN NOT is_control THEN count(*) FILTER (compared) END AS n, `+
-		strings.Join(slices.Collect(func(yield func(string) bool) {
-			for _, x := range []string{"served", "served_other", "refused", "challenge", "payment", "rate_limited", "redirected_away", "server_error", "no_answer"} {
-				if !yield(fmt.Sprintf("count(*) FILTER (compared AND treatment = '%s')", x)) {
-					return
+			strings.Join(slices.Collect(func(yield func(string) bool) {
+				for _, x := range []string{"served", "served_other", "refused", "challenge", "payment", "rate_limited",
+					"redirected_away", "server_error", "no_answer"} {
+					if !yield(fmt.Sprintf("count(*) FILTER (compared AND treatment = '%s')", x)) {
+						return
+					}
 				}
-			}
-		}), ", ")+`, replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND away) / n), '0.0%', '0%'), replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND once) / n), '0.0%', '0%')
+			}), ", ")+
+			`, replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND away) / n), '0.0%', '0%'), replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND once) / n), '0.0%', '0%')
 		FROM met WHERE is_control OR NOT asked OR paper IN ('open', 'partly', 'nothing') GROUP BY identity, is_control ORDER BY is_control DESC, identity`)
 	must(t, err)
-	want := "\nWhat the page did under each identity, in hosts\nidentity not asked asked compared served other page refused wall to pay to slow down elsewhere error no answer turned away control\n"
+	want := "\nWhat the page did under each identity, in hosts\nidentity not asked asked compared served other page " +
+		"refused wall to pay to slow down elsewhere error no answer turned away control\n"
 	for _, row := range rows {
-		want += strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "NULL" || cell == "NULL%" }), " ") + "\n"
+		want += strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "NULL" || cell == "NULL%" }),
+			" ") + "\n"
 	}
 	printed := ""
 	for line := range strings.Lines(text) {
@@ -509,7 +570,8 @@ func wantPractice(t *testing.T, db *sql.DB, out string) {
 		t.Errorf("the terminal does not say\n%s but\n%s", want, text)
 	}
 	// The interval once more, in Go.
-	_, rows, err = ask(db, `SELECT p.hosts, round(p.hosts * p.percent / 100), p.control_away, (SELECT count(*) FROM pages_met m WHERE m.identity = p.identity AND m.paper = p.paper AND m.compared AND m.once AND m.away), p.beyond, p.low, p.high
+	_, rows, err = ask(db,
+		`SELECT p.hosts, round(p.hosts * p.percent / 100), p.control_away, (SELECT count(*) FROM pages_met m WHERE m.identity = p.identity AND m.paper = p.paper AND m.compared AND m.once AND m.away), p.beyond, p.low, p.high
 		FROM paper_and_practice p WHERE dimension = 'all' ORDER BY ALL`)
 	must(t, err)
 	for _, row := range rows {

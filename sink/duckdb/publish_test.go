@@ -16,7 +16,8 @@ import (
 func publishedSet(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	set := filepath.Join(t.TempDir(), "set")
-	robocensus(t, 0, append([]string{"publish", "--out", dir, "latest", "--to", set, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0"}, args...)...)
+	robocensus(t, 0, append([]string{"publish", "--out", dir, "latest", "--to", set, "--creator", "Doe, Jane",
+		"--licence", "CC-BY-4.0"}, args...)...)
 	return set
 }
 
@@ -53,7 +54,8 @@ func TestCroissantReadsTheTables(t *testing.T) {
 		patterns[f.ID] = f.Includes
 	}
 	types := map[string][]string{
-		"sc:Text": {"VARCHAR", "BLOB"}, "sc:Integer": {"INTEGER", "BIGINT"}, "sc:Float": {"DOUBLE"}, "sc:Boolean": {"BOOLEAN"},
+		"sc:Text": {"VARCHAR", "BLOB"}, "sc:Integer": {"INTEGER", "BIGINT"}, "sc:Float": {"DOUBLE"},
+		"sc:Boolean":  {"BOOLEAN"},
 		"sc:DateTime": {"TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}, "": {"STRUCT"},
 	}
 	db := bare(t)
@@ -63,18 +65,22 @@ func TestCroissantReadsTheTables(t *testing.T) {
 	for _, table := range about.RecordSet {
 		var columns []string
 		for _, f := range table.Field {
-			from := "read_parquet('" + filepath.Join(set, patterns[f.Source.FileSet.ID]) + "', hive_partitioning = false, filename = true)"
+			from := "read_parquet('" + filepath.Join(set, patterns[f.Source.FileSet.ID]) +
+				"', hive_partitioning = false, filename = true)"
 			if f.Source.Transform.Regex != "" {
-				if run := one(t, db, "SELECT DISTINCT regexp_extract(filename, '"+f.Source.Transform.Regex+"', 1) FROM "+from); run == "" {
+				if run := one(t, db, "SELECT DISTINCT regexp_extract(filename, '"+f.Source.Transform.Regex+"', 1) FROM "+
+					from); run == "" {
 					t.Errorf("%s.%s is empty", table.ID, f.Name)
 				}
 				continue
 			}
 			columns = append(columns, f.Name)
-			kind, isArray := strings.CutSuffix(one(t, db, `SELECT any_value(typeof("`+f.Source.Extract.Column+`")) FROM `+from), "[]")
+			kind, isArray := strings.CutSuffix(one(t, db, `SELECT any_value(typeof("`+f.Source.Extract.Column+`")) FROM `+from),
+				"[]")
 			kind, _, _ = strings.Cut(kind, "(")
 			if isArray != f.IsArray || !slices.Contains(types[f.DataType], kind) {
-				t.Errorf("%s.%s is described as %s, array %v, and is %s, array %v", table.ID, f.Name, f.DataType, f.IsArray, kind, isArray)
+				t.Errorf("%s.%s is described as %s, array %v, and is %s, array %v", table.ID, f.Name, f.DataType, f.IsArray, kind,
+					isArray)
 			}
 		}
 		// The same rows as in the folder that was published.
@@ -92,9 +98,11 @@ func TestCroissantReadsTheTables(t *testing.T) {
 func TestPublishedChanges(t *testing.T) {
 	t.Parallel()
 	db := bare(t)
-	runs := strings.Fields(one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM read_parquet('"+out+"/fetches/run=*/*.parquet', hive_partitioning = true)"))
+	runs := strings.Fields(one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM read_parquet('"+out+
+		"/fetches/run=*/*.parquet', hive_partitioning = true)"))
 	set := filepath.Join(t.TempDir(), "set")
-	robocensus(t, 0, append([]string{"publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0"}, runs...)...)
+	robocensus(t, 0, append([]string{"publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0"},
+		runs...)...)
 	query := "SELECT count(*) FROM history.changes"
 	if got, want := one(t, quick(t, set), query), one(t, reader(t, out), query); got != want {
 		t.Errorf("%s changes of %s", got, want)
@@ -105,10 +113,12 @@ func TestPublishedChanges(t *testing.T) {
 func TestPublishedViews(t *testing.T) {
 	t.Parallel()
 	was, before := reader(t, single), make(map[string][][]string) // the answers to the queries
-	for _, args := range [][]string{nil, {"--without", "fetches.rank,fetches.hops,agents.category,bodies"}, {"--hash-hosts"}} {
+	for _, args := range [][]string{nil, {"--without", "fetches.rank,fetches.hops,agents.category,bodies"},
+		{"--hash-hosts"}} {
 		set := publishedSet(t, single, args...)
 		db := folder(t, set)
-		for _, query := range []string{"SELECT count(*) FROM policies", "SELECT count(DISTINCT host) FROM fetches", "SELECT sum(count) FROM summary", "SELECT count(*) FROM series_policies"} {
+		for _, query := range []string{"SELECT count(*) FROM policies", "SELECT count(DISTINCT host) FROM fetches",
+			"SELECT sum(count) FROM summary", "SELECT count(*) FROM series_policies"} {
 			if got, want := one(t, db, query), one(t, was, query); got != want {
 				t.Errorf("%v: %s: %s, and before %s", args, query, got, want)
 			}
@@ -141,12 +151,14 @@ func TestPublishedViews(t *testing.T) {
 func TestPublishedViewsSayWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	db := quick(t, publishedSet(t, single, "--without", "policies,summary"))
-	for view, table := range map[string]string{"policies": "policies", "series_policies": "summary", "history.changes": ""} {
+	for view, table := range map[string]string{"policies": "policies", "series_policies": "summary",
+		"history.changes": ""} {
 		want := "this data set does not have the table " + table
 		if table == "" {
 			want = "this data set has no comparison of its runs"
 		}
-		if said := fails(t, db, "SELECT count(*) FROM "+view); !strings.Contains(said, want) || strings.Contains(said, "--") || strings.Contains(said, "robocensus ") {
+		if said := fails(t, db, "SELECT count(*) FROM "+view); !strings.Contains(said, want) ||
+			strings.Contains(said, "--") || strings.Contains(said, "robocensus ") {
 			t.Errorf("%s says %s", view, said)
 		}
 	}
@@ -157,7 +169,9 @@ func TestPublishedViewsSayWhatIsNotThere(t *testing.T) {
 func TestPublishedFigures(t *testing.T) {
 	t.Parallel()
 	row := regexp.MustCompile("(?m)^\\| `([^`]*)` \\| (\\d+) \\|")
-	for _, args := range [][]string{nil, {"--without", "fetches.outcome,fetches.error_class"}, {"--without", "fetches"}, {"--without", "summary"}, {"--without", "fetches,summary"}, {"--without", "fetches.outcome,summary"}, {"--hash-hosts"}} {
+	for _, args := range [][]string{nil, {"--without", "fetches.outcome,fetches.error_class"}, {"--without", "fetches"},
+		{"--without", "summary"}, {"--without", "fetches,summary"}, {"--without", "fetches.outcome,summary"},
+		{"--hash-hosts"}} {
 		set := publishedSet(t, single, args...)
 		sheet, err := os.ReadFile(filepath.Join(set, "DATASHEET.md"))
 		must(t, err)

@@ -18,9 +18,10 @@ type ruleSet map[string][]string
 
 // From robotstxt_statistics.py of Common Crawl's robotstxt-experiments.
 var (
-	ccDirective = regexp.MustCompile(`^(?i)[\s\v]*(user-agent|disallow|allow|crawl-delay|sitemap|clean-param|host|noindex)[\s\v]*:[\s\v]*([^\r#]*)`)
-	ccHTML      = regexp.MustCompile(`^(?i)(?:<html|<!DOCTYPE html)\b`)
-	ccSpace     = regexp.MustCompile(`[\s\p{Z}]+`)
+	ccDirective = regexp.MustCompile(
+		`^(?i)[\s\v]*(user-agent|disallow|allow|crawl-delay|sitemap|clean-param|host|noindex)[\s\v]*:[\s\v]*([^\r#]*)`)
+	ccHTML  = regexp.MustCompile(`^(?i)(?:<html|<!DOCTYPE html)\b`)
+	ccSpace = regexp.MustCompile(`[\s\p{Z}]+`)
 )
 
 // ccSets returns each agent's rules, by its name as written.

@@ -72,7 +72,8 @@ func TestDefinitionsTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(content), "<!-- answer of configs/queries/definitions.sql on the corpus -->\n```text\n")
+	_, rest, ok := strings.Cut(string(content), "<!-- answer of configs/queries/definitions.sql on the corpus -->\n"+
+		"```text\n")
 	table, after, end := strings.Cut(rest, "```\n")
 	if !ok || !end {
 		t.Fatal("robots/README.md has no table of definitions")

@@ -17,7 +17,8 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "summary", "examples", "bodies", "changes"} {
+	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents",
+		"summary", "examples", "bodies", "changes"} {
 		if err := os.CopyFS(filepath.Join(dir, table), os.DirFS(filepath.Join(out, table))); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,8 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 		if table == "policies" {
 			found = fmt.Sprintf("SELECT * EXCLUDE (run) FROM policies_resolved WHERE %s", lost)
 		}
-		if _, err := live.Exec(fmt.Sprintf("CREATE TABLE %s_want AS SELECT %s FROM %s WHERE run = 'first' AND %s", table, columns, table, lost)); err != nil {
+		if _, err := live.Exec(fmt.Sprintf("CREATE TABLE %s_want AS SELECT %s FROM %s WHERE run = 'first' AND %s", table,
+			columns, table, lost)); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(dir, table+"-found.parquet")

@@ -9,7 +9,8 @@ import (
 
 // rejudged returns the arguments to re-judge run r of a folder.
 func (w *web) rejudged(from, to string, args ...string) []string {
-	return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
+	return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", to, "--run", "r", "--agents",
+		w.agents, "--urls", w.url,
 		"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}, args...)
 }
 
@@ -44,7 +45,8 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 
 	// No target of the first segment passes the filter.
 	some := filepath.Join(t.TempDir(), "out")
-	robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"), fmt.Sprintf("h%d.test\nh%d.test\n", segmentTargets+32, segmentTargets+33)))...)
+	robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"),
+		fmt.Sprintf("h%d.test\nh%d.test\n", segmentTargets+32, segmentTargets+33)))...)
 	if text, _ := robocensus(t, 0, "verify", "--out", some, "r"); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("the second segment alone: verify says %s", text)
 	}
@@ -52,8 +54,10 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 		t.Errorf("the second segment alone: %s rows, want 2", n)
 	}
 	// A filter that no target passes is bad input.
-	robocensus(t, 65, w.rejudged(dir, filepath.Join(t.TempDir(), "out"), "--hosts", write(t, filepath.Join(t.TempDir(), "none"), "elsewhere.test\n"))...)
+	robocensus(t, 65, w.rejudged(dir, filepath.Join(t.TempDir(), "out"), "--hosts",
+		write(t, filepath.Join(t.TempDir(), "none"), "elsewhere.test\n"))...)
 }
 
 // tables are the tables of a run with bodies.
-var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "policies", "verdicts", "summary", "examples", "bodies"}
+var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents",
+	"policies", "verdicts", "summary", "examples", "bodies"}

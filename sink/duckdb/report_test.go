@@ -44,7 +44,8 @@ func report(t *testing.T, dir string, args ...string) map[string]drawn {
 
 func reportPage(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	page, err := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"report", "--out", dir}, args...)...).Output()
+	page, err := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"report", "--out", dir},
+		args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,8 @@ var numbersOf = map[string]string{
 		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
 		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown
 		FROM fetches JOIN (FROM closings WHERE category = 'ai-training') USING (seq) GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
-	"refusals": refusalsOf + `SELECT ways, count(*) AS hosts FROM (SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage'], way)) AS ways
+	"refusals": refusalsOf +
+		`SELECT ways, count(*) AS hosts FROM (SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage'], way)) AS ways
 		FROM refusals GROUP BY seq) GROUP BY ways ORDER BY hosts DESC, ways`,
 	"preferences": `SELECT mechanism || ' ' || use || ' ' || preference AS statement, count(DISTINCT seq) AS files FROM preferences
 		WHERE scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL GROUP BY ALL ORDER BY files DESC, statement`,
@@ -125,7 +127,8 @@ var numbersOf = map[string]string{
 	"templates":    `SELECT template, count(DISTINCT seq) AS files FROM templates GROUP BY ALL ORDER BY files DESC, template`,
 	"template-ranks": `SELECT template, stratum, files, of_files FROM (SELECT *, sum(files) OVER (PARTITION BY template) AS total FROM (SELECT template, stratum(rank) AS stratum, count(DISTINCT seq) AS files, min(rank) AS least FROM templates GROUP BY ALL))
 		JOIN (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL) USING (stratum) ORDER BY total DESC, template, least NULLS LAST`,
-	"dead-names": "SELECT name, count(DISTINCT seq) AS files FROM " + deadNames + " GROUP BY name ORDER BY files DESC, name",
+	"dead-names": "SELECT name, count(DISTINCT seq) AS files FROM " + deadNames +
+		" GROUP BY name ORDER BY files DESC, name",
 	"words": `SELECT agent, category, count(*) AS shut_out, count(template) AS template, count(*) FILTER (template IS NULL) AS own_words FROM policies WHERE class = 'disallow_all'
 		GROUP BY ALL HAVING count(template) > 0 ORDER BY template DESC, shut_out DESC, agent`,
 	"categories": `SELECT category, count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
@@ -135,7 +138,9 @@ var numbersOf = map[string]string{
 		FROM policies GROUP BY agent, category ORDER BY shut_out DESC, count(*) FILTER (match = 'own') DESC, agent`,
 	"ranks": `SELECT agent, stratum(rank) AS stratum, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) AS hosts FROM policies
 		WHERE agent IN (` + leading("class = 'disallow_all'", 15) + `) GROUP BY ALL ORDER BY agent, min(rank) NULLS LAST`,
-	"together": `WITH named AS (SELECT seq, agent FROM policies WHERE ` + namedTraining + `), of AS (SELECT agent, count(*) AS hosts FROM named GROUP BY agent HAVING agent IN (` + leading(namedTraining, 8) + `))
+	"together": `WITH named AS (SELECT seq, agent FROM policies WHERE ` + namedTraining +
+		`), of AS (SELECT agent, count(*) AS hosts FROM named GROUP BY agent HAVING agent IN (` + leading(namedTraining, 8) +
+		`))
 		SELECT a.agent, b.agent AS other, count(*) AS common, any_value(hosts) AS hosts FROM named a JOIN named b ON a.seq = b.seq AND a.agent <> b.agent JOIN of ON of.agent = a.agent
 		WHERE b.agent IN (SELECT agent FROM of) GROUP BY ALL ORDER BY a.agent, other`,
 	"named": `SELECT agent, category, count(*) FILTER (match = 'own') AS named, count(*) FILTER (match = 'own' AND class = 'disallow_all') AS shut_out,
@@ -147,7 +152,8 @@ var numbersOf = map[string]string{
 	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (challenge IS NULL AND reason = 'success') AS file, count(*) FILTER (challenge IS NULL AND reason IN ('client_error', 'misconfigured_server') AND NOT (` + turnedAway + `)) AS no_file,
 		count(*) FILTER (reason IN ('redirect_limit', 'redirect_loop', 'redirect_invalid', 'redirect_unsupported', 'html_redirect')) AS dead_redirect,
 		count(*) FILTER (challenge IS NULL AND (` + turnedAway + `)) AS turned_away,
-		count(*) FILTER (reason = 'server_error' AND NOT (` + turnedAway + `)) AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
+		count(*) FILTER (reason = 'server_error' AND NOT (` + turnedAway +
+		`)) AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
 		count(*) FILTER (reason IN ('invalid_response', 'incomplete_body')) AS broken, count(*) FILTER (challenge IS NOT NULL) AS wall, count(*) FILTER (reason IN ('stale_copy', 'unreachable_too_long')) AS earlier,
 		count(*) FILTER (reason IN ('address_blocked', 'redirect_unresolved', 'revisit_unresolved')) AS not_seen FROM fetches GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
 	"errors":   `SELECT error_class, count(*) AS hosts FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, error_class`,
@@ -204,28 +210,36 @@ const namedTraining = "class = 'disallow_all' AND match IN ('own', 'fallback') A
 // leading returns the agents that most hosts treat so, without those that tie with the first
 // one beyond the limit.
 func leading(condition string, most int) string {
-	return fmt.Sprintf("SELECT agent FROM (SELECT agent, count(*) AS n FROM policies WHERE %s GROUP BY agent) QUALIFY n > coalesce(nth_value(n, %d) OVER (ORDER BY n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), 0)", condition, most+1)
+	return fmt.Sprintf("SELECT agent FROM (SELECT agent, count(*) AS n FROM policies WHERE %s GROUP BY agent) QUALIFY n "+
+		"> coalesce(nth_value(n, %d) OVER (ORDER BY n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), 0)",
+		condition, most+1)
 }
 
 // ofBothRuns are the hosts of the runs before and after.
-const ofBothRuns = "(SELECT count(*) FROM history.fetches WHERE run = 'before') AS of_before, (SELECT count(*) FROM history.fetches WHERE run = 'after') AS of_after"
+const ofBothRuns = "(SELECT count(*) FROM history.fetches WHERE run = 'before') AS of_before, (SELECT count(*) FROM " +
+	"history.fetches WHERE run = 'after') AS of_after"
 
 // arrow is the pair of shares of the first row of a figure.
 func arrow(id string) string {
-	return "SELECT printf('%.1f → %.1f%%', 100 * before / of_before, 100 * after / of_after) FROM (" + numbersOf[id] + ") LIMIT 1"
+	return "SELECT printf('%.1f → %.1f%%', 100 * before / of_before, 100 * after / of_after) FROM (" + numbersOf[id] +
+		") LIMIT 1"
 }
 
 // What a closing and an opening are, by the rows of changes.
 const (
-	closedIs = "kind = 'rules' AND after IN ('closes', 'both') OR kind = 'policy_class' AND (after = 'disallow_all' OR before = 'allow_all')"
-	openedIs = "kind = 'rules' AND after IN ('opens', 'both') OR kind = 'policy_class' AND (after = 'allow_all' OR before = 'disallow_all')"
+	closedIs = "kind = 'rules' AND after IN ('closes', 'both') OR kind = 'policy_class' AND (after = 'disallow_all' OR " +
+		"before = 'allow_all')"
+	openedIs = "kind = 'rules' AND after IN ('opens', 'both') OR kind = 'policy_class' AND (after = 'allow_all' OR " +
+		"before = 'disallow_all')"
 )
 
 // rankedShare is the share of the commonest template in the band of ranks where it is
 // commonest or rarest.
 func rankedShare(order string) string {
-	return "SELECT [coalesce(files, 0), of_files] FROM (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL) LEFT JOIN (SELECT stratum, files FROM (" +
-		numbersOf["template-ranks"] + ") WHERE template = (SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1)) USING (stratum) ORDER BY coalesce(files, 0) / of_files " + order + " LIMIT 1"
+	return "SELECT [coalesce(files, 0), of_files] FROM (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM " +
+		"fetches WHERE content_digest IS NOT NULL GROUP BY ALL) LEFT JOIN (SELECT stratum, files FROM (" +
+		numbersOf["template-ranks"] + ") WHERE template = (SELECT template FROM (" + numbersOf["templates"] +
+		") LIMIT 1)) USING (stratum) ORDER BY coalesce(files, 0) / of_files " + order + " LIMIT 1"
 }
 
 // deadNames is the user-agent lines of the last run with names that the registry has as
@@ -236,10 +250,12 @@ var deadNames = func() string {
 		panic(err)
 	}
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^- \{name: (\S+), kind: named_only, source: "[^"]+"\}$`).FindAllStringSubmatch(string(registry), -1) {
+	for _, m := range regexp.MustCompile(
+		`(?m)^- \{name: (\S+), kind: named_only, source: "[^"]+"\}$`).FindAllStringSubmatch(string(registry), -1) {
 		names = append(names, "('"+m[1]+"')")
 	}
-	return "(SELECT run, seq, name FROM (SELECT run, seq, unnest(tokens) AS token FROM groups) JOIN (VALUES " + strings.Join(names, ", ") + ") AS d(name) ON token = lower(name))"
+	return "(SELECT run, seq, name FROM (SELECT run, seq, unnest(tokens) AS token FROM groups) JOIN (VALUES " +
+		strings.Join(names, ", ") + ") AS d(name) ON token = lower(name))"
 }()
 
 // binned counts values in bins of 1, 2 to 4, 5 to 9 and so on.
@@ -252,104 +268,176 @@ func binned(value, unit, from string) string {
 // sentences holds the titles of figures. If a figure has several, the one that fits
 // the data counts.
 var sentences = map[string][]sentence{
-	"ai-training": {{"%s of %d hosts (%s of the %d with rules) shut out agents for AI training: %s of hosts all of them, %s some", []string{
-		shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"), shareOf(closed+" - "+closedAll, "hosts()")}}},
-	"categories": {{"The category of agents that is shut out most is %w: %s of %d hosts (%s of the %d with rules) shut out at least one of its agents, and %s of hosts all of them", []string{
-		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()", shareOf(worstCategory("every"), "hosts()")}}},
+	"ai-training": {
+		{"%s of %d hosts (%s of the %d with rules) shut out agents for AI training: %s of hosts all of them, %s some",
+			[]string{
+				shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"),
+				shareOf(closed+" - "+closedAll, "hosts()")}}},
+	"categories": {{"The category of agents that is shut out most is %w: %s of %d hosts (%s of the %d with rules) shut " +
+		"out at least one of its agents, and %s of hosts all of them", []string{
+		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()",
+		shareOf(worstCategory("every"), "hosts()")}}},
 	"agents": {{"%w is shut out most often of %d agents, by %s of %d hosts (%s of the %d with rules)", []string{
-		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}},
+		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies",
+		shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"),
+		"files()"}},
 		{"%d agents are shut out most often of %d agents, each by %s of %d hosts (%s of the %d with rules)", []string{
-			"SELECT count(*) FROM shut_out WHERE n = (SELECT max(n) FROM shut_out)", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
+			"SELECT count(*) FROM shut_out WHERE n = (SELECT max(n) FROM shut_out)",
+			"SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()",
+			shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
 	"named": {{"%w is named most often: by %s of %d hosts (%s of the %d with rules), of which %d shut it out", []string{
-		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
+		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"),
+		"hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()",
+		"SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
 	"versus-star": {{"Of the %d hosts that name %w, %s only repeat what holds for all", []string{
 		"SELECT max(n) FROM named", "SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1",
-		shareOf("(SELECT count(*) FROM policies WHERE versus_star = 'equal' AND agent = (SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1))", "(SELECT max(n) FROM named)")}}},
+		shareOf("(SELECT count(*) FROM policies WHERE versus_star = 'equal' AND agent = (SELECT agent FROM named ORDER BY "+
+			"n DESC, agent LIMIT 1))", "(SELECT max(n) FROM named)")}}},
 	"sizes": {{"The median file has about %q bytes, and nine in ten at most %q; %s reach the size limit", []string{
-		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9), shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
+		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9),
+		shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
 	"features": {{"%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", []string{
-		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
-	"sitemaps": {{"%s of files name a sitemap; of %d sitemap lines, %s lead to another host and %s are not absolute URLs", []string{
-		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
-		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
-	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
-	"parity": {{"%s of hosts with rules shut out a crawler under its name that its own parser lets in", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
+		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"),
+		shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"),
+		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
+	"sitemaps": {{"%s of files name a sitemap; of %d sitemap lines, %s lead to another host and %s are not absolute URLs",
+		[]string{
+			shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
+			shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"),
+			shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
+	"fields": {{"The commonest extension is crawl-delay, in %s of files",
+		[]string{
+			shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')",
+				"files()")}}},
+	"parity": {{"%s of hosts with rules shut out a crawler under its name that its own parser lets in",
+		[]string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
 	"parity-causes": {{"%s of %d files mean something else to the parser of a crawler that they name", []string{
-		shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'not_portable')", "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"), "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"}}},
-	"flaws": {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
-	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", []string{
-		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
-		shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
-	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in robots.txt, most often %w (%s of hosts); %d more %w a licence, whose terms permit or refuse it", []string{
-		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"), "files()"), "files()", "",
-		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()"), "(" + refusalsOf + "SELECT count(DISTINCT seq) FROM (" + byTerms + "))", ""}}},
+		shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'not_portable')",
+			"(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"),
+		"(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"}}},
+	"flaws": {{"The commonest flaw is “%w”, in %s of files",
+		[]string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN "+
+			"('extension', 'comment') GROUP BY class))", "files()")}}},
+	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record",
+		[]string{
+			shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"),
+			shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"),
+			shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
+			shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
+	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in robots.txt, most often %w (%s of " +
+		"hosts); %d more %w a licence, whose terms permit or refuse it", []string{
+		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"),
+			"files()"), "files()", "",
+		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()"), "(" + refusalsOf +
+			"SELECT count(DISTINCT seq) FROM (" + byTerms + "))", ""}}},
 	"preferences": {
-		{"Content-Signal refuses AI training in %s of files and permits it in %s; Content-Usage refuses AI training in %s of files and permits it in %s", []string{
-			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"), shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},
-		{"Content-Signal refuses AI training in %s of files and permits it in %s; no file has a Content-Usage about it", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
+		{"Content-Signal refuses AI training in %s of files and permits it in %s; Content-Usage refuses AI training in %s " +
+			"of files and permits it in %s", []string{
+			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"),
+			shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},
+		{"Content-Signal refuses AI training in %s of files and permits it in %s; no file has a Content-Usage about it",
+			[]string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"),
+				"files()")}},
 		{"No file says in so many words whether models may be trained", nil},
 	},
 	"signal-reach": {{"Of %d files with content signals %d bind all agents, %d one agent or nobody", []string{
-		"SELECT count(*) FROM (" + signalReach + ")", "SELECT count(*) FROM (" + signalReach + ") WHERE binds = 'all'", "SELECT count(*) FROM (" + signalReach + ") WHERE binds IN ('one', 'nobody')"}}},
+		"SELECT count(*) FROM (" + signalReach + ")", "SELECT count(*) FROM (" + signalReach + ") WHERE binds = 'all'",
+		"SELECT count(*) FROM (" + signalReach + ") WHERE binds IN ('one', 'nobody')"}}},
 	"preference-remarks": {
-		{"The commonest misstatement is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
-		{"The commonest misstatements are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+		{"The commonest misstatement is “%w”, in %s of files",
+			[]string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+		{"The commonest misstatements are %w, in %s of files each",
+			[]string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
 	},
 	"dead-names": {{"%d of %d files name agents that no operator is known to send; %d lines address nobody", []string{
-		"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL", "SELECT count(*) FROM " + deadNames}},
+		"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL",
+		"SELECT count(*) FROM " + deadNames}},
 		{"%d of %d files names an agent that no operator is known to send; %d line addresses nobody", []string{
-			"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL", "SELECT count(*) FROM " + deadNames}}},
-	"template-ranks": {{"%w is in %s of the files of hosts %w, and in %s of those %w", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1",
+			"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL",
+			"SELECT count(*) FROM " + deadNames}}},
+	"template-ranks": {{"%w is in %s of the files of hosts %w, and in %s of those %w", []string{"SELECT template FROM (" +
+		numbersOf["templates"] + ") LIMIT 1",
 		rankedShare("DESC"), "", rankedShare("ASC"), ""}}},
-	"templates": {{"The commonest template is %w, in %s of files", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1", shareOf("(SELECT max(files) FROM ("+numbersOf["templates"]+"))", "files()")}}},
-	"words": {{"%w is shut out by %s of %d hosts (%s of the %d with rules): %s of hosts in their own words, %s in those of a template", []string{
-		"SELECT agent FROM (" + numbersOf["words"] + ") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1",
-		shareOf(topWords("shut_out"), "hosts()"), "hosts()", shareOf(topWords("shut_out"), "files()"), "files()", shareOf(topWords("own_words"), "hosts()"), shareOf(topWords("template"), "hosts()")}}},
-	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
-	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take 1\u00a0s or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
-	"changes": {{"%d of %d hosts changed since %w: %d closed a path to an agent (%d shut one out entirely) and %d opened one", []string{
-		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "",
-		"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + closedIs + ")", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'",
-		"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + openedIs + ")"}}},
-	"change-categories": {{"AI training lost most: %d hosts closed a path to at least one of its agents, and %d shut one out entirely", []string{
-		"SELECT count(DISTINCT origin) FROM changes WHERE category = 'ai-training' AND (" + closedIs + ")",
-		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
+	"templates": {{"The commonest template is %w, in %s of files", []string{"SELECT template FROM (" +
+		numbersOf["templates"] + ") LIMIT 1", shareOf("(SELECT max(files) FROM ("+numbersOf["templates"]+"))", "files()")}}},
+	"words": {{"%w is shut out by %s of %d hosts (%s of the %d with rules): %s of hosts in their own words, %s " +
+		"in those of a template", []string{
+		"SELECT agent FROM (" + numbersOf["words"] +
+			") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1",
+		shareOf(topWords("shut_out"), "hosts()"), "hosts()", shareOf(topWords("shut_out"), "files()"), "files()",
+		shareOf(topWords("own_words"), "hosts()"), shareOf(topWords("template"), "hosts()")}}},
+	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w",
+		[]string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
+	"times": {{"The median fetch takes about %w, and nine in ten at most %w; %s take 1\u00a0s or more",
+		[]string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)",
+			"(SELECT count(total_us) FROM fetches)")}}},
+	"changes": {
+		{"%d of %d hosts changed since %w: %d closed a path to an agent (%d shut one out entirely) and %d opened one",
+			[]string{
+				"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "",
+				"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + closedIs + ")",
+				"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'",
+				"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + openedIs + ")"}}},
+	"change-categories": {
+		{"AI training lost most: %d hosts closed a path to at least one of its agents, and %d shut one out entirely",
+			[]string{
+				"SELECT count(DISTINCT origin) FROM changes WHERE category = 'ai-training' AND (" + closedIs + ")",
+				"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category " +
+					"= 'ai-training'"}}},
 	"change-agents": {{"%w lost most: %d hosts closed a path to it, and %d shut it out entirely", []string{
-		"SELECT agent FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT closed FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT shut_out FROM (" + numbersOf["change-agents"] + ") LIMIT 1"}}},
+		"SELECT agent FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT closed FROM (" +
+			numbersOf["change-agents"] + ") LIMIT 1", "SELECT shut_out FROM (" + numbersOf["change-agents"] + ") LIMIT 1"}}},
 	"ranks": {{"%w is shut out by %s of hosts of %w, and by %s of %w", []string{
-		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
-		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1)", ""}}},
+		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] +
+			") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
+		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" +
+			numbersOf["agents"] + ") LIMIT 1)", ""}}},
 	"intervals": {{"%w is shut out by %s of %d hosts; if these are a sample, by %w to %w of all", []string{
 		"", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", "", ""}}},
-	"sites": {{"%d of %d sites shut at least one agent out, and %d are open to all of them; %d could not be read", []string{
-		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_or(class = 'disallow_all'))", "hosts()",
-		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'allow_all'))", "SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'unknown'))"}}},
+	"sites": {{"%d of %d sites shut at least one agent out, and %d are open to all of them; %d could not be read",
+		[]string{
+			"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_or(class = 'disallow_all'))", "hosts()",
+			"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'allow_all'))",
+			"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'unknown'))"}}},
 	"together": {{"Of the %d hosts that shut out %w by name, %s shut out %w too", []string{
-		"SELECT max(hosts) FROM (" + numbersOf["together"] + ")", "SELECT arg_max(agent, hosts) FROM (" + numbersOf["together"] + ")",
-		"SELECT [max(common), any_value(hosts)] FROM (" + numbersOf["together"] + ") WHERE hosts = (SELECT max(hosts) FROM (" + numbersOf["together"] + "))", ""}}},
+		"SELECT max(hosts) FROM (" + numbersOf["together"] + ")", "SELECT arg_max(agent, hosts) FROM (" +
+			numbersOf["together"] + ")",
+		"SELECT [max(common), any_value(hosts)] FROM (" + numbersOf["together"] +
+			") WHERE hosts = (SELECT max(hosts) FROM (" + numbersOf["together"] + "))", ""}}},
 	"before-categories": {{"%w of hosts shut out an agent for AI training", []string{arrow("before-categories")}}},
-	"before-agents":     {{"%w moved most: %w of hosts shut it out", []string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
+	"before-agents": {{"%w moved most: %w of hosts shut it out",
+		[]string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
 	"before-average": {
-		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch the same as before", averageValues},
-		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was compared may fetch the same as before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch " +
+			"the same as before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was " +
+			"compared may fetch the same as before", averageValues},
 	},
 	"delays": {{"%s of files ask for a crawl delay; %s of groups with one ask for %w seconds", []string{
-		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)", "(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),
+		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)",
+			"(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),
 		"SELECT [max(groups), sum(groups)] FROM (" + numbersOf["delays"] + ")",
-		"SELECT CASE WHEN least = most THEN least::VARCHAR ELSE least || ' to ' || most END FROM (" + numbersOf["delays"] + ") ORDER BY groups DESC, least LIMIT 1"}}},
-	"change-together": {{"%d hosts changed in the same way, such as %w: %w", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")", "SELECT split_part(such_as, '://', 2) FROM (" + numbersOf["change-together"] + ") LIMIT 1", ""}}},
-	"change-kinds":    {{"What changed on most hosts: %w, on %d", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
+		"SELECT CASE WHEN least = most THEN least::VARCHAR ELSE least || ' to ' || most END FROM (" + numbersOf["delays"] +
+			") ORDER BY groups DESC, least LIMIT 1"}}},
+	"change-together": {{"%d hosts changed in the same way, such as %w: %w", []string{"SELECT max(hosts) FROM (" +
+		numbersOf["change-together"] + ")", "SELECT split_part(such_as, '://', 2) FROM (" + numbersOf["change-together"] +
+		") LIMIT 1", ""}}},
+	"change-kinds": {{"What changed on most hosts: %w, on %d",
+		[]string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
 }
 
 // averageValues are what the average host shuts out before and after, of how many agents,
 // and the hosts whose policies mean the same.
 var averageValues = []string{
-	"SELECT printf('%.1f → %.1f', before / of_before, after / of_after) FROM (" + numbersOf["before-average"] + ") LIMIT 1", "SELECT count(DISTINCT agent) FROM policies",
-	shareOf("("+readInBoth+" - (SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class')))", readInBoth), readInBoth,
+	"SELECT printf('%.1f → %.1f', before / of_before, after / of_after) FROM (" + numbersOf["before-average"] +
+		") LIMIT 1", "SELECT count(DISTINCT agent) FROM policies",
+	shareOf("("+readInBoth+" - (SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND kind IN "+
+		"('rules', 'policy_class')))", readInBoth), readInBoth,
 }
 
 // readInBoth is the number of hosts whose stored files both runs could read: a wall is none.
-const readInBoth = "(SELECT count(*) FROM (SELECT origin FROM history.fetches WHERE challenge IS NULL GROUP BY origin HAVING count(*) = 2))"
+const readInBoth = "(SELECT count(*) FROM (SELECT origin FROM history.fetches WHERE challenge IS NULL GROUP BY " +
+	"origin HAVING count(*) = 2))"
 
 const (
 	closed    = "(SELECT count(*) FROM closings WHERE category = 'ai-training' AND one)"
@@ -357,7 +445,8 @@ const (
 )
 
 func worstCategory(condition string) string {
-	return "(SELECT count(*) FILTER (one AND " + condition + ") FROM closings GROUP BY category ORDER BY count(*) FILTER (one) DESC, category LIMIT 1)"
+	return "(SELECT count(*) FILTER (one AND " + condition +
+		") FROM closings GROUP BY category ORDER BY count(*) FILTER (one) DESC, category LIMIT 1)"
 }
 
 func ofRefusals(what string) string {
@@ -365,12 +454,14 @@ func ofRefusals(what string) string {
 }
 
 func stated(mechanism, preference string) string {
-	return "(SELECT count(DISTINCT seq) FROM preferences WHERE scope <> 'orphan' AND use = 'ai-train' AND mechanism = '" + mechanism + "' AND preference = '" + preference + "')"
+	return "(SELECT count(DISTINCT seq) FROM preferences WHERE scope <> 'orphan' AND use = 'ai-train' AND mechanism = '" +
+		mechanism + "' AND preference = '" + preference + "')"
 }
 
 // topWords returns a column of the agent that templates shut out at most hosts.
 func topWords(column string) string {
-	return "(SELECT " + column + " FROM (" + numbersOf["words"] + ") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1)"
+	return "(SELECT " + column + " FROM (" + numbersOf["words"] +
+		") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1)"
 }
 
 func shareOf(n, of string) string { return "SELECT [" + n + ", " + of + "]" }
@@ -385,7 +476,8 @@ func (s sentence) holds(t *testing.T, db *sql.DB, title string) bool {
 	pattern, kinds := "^"+regexp.QuoteMeta(s.format), ""
 	for _, verb := range regexp.MustCompile(`%[sdwq]`).FindAllString(s.format, -1) {
 		kinds += verb[1:]
-		pattern = strings.Replace(pattern, verb, map[string]string{"%s": `([<>]?[\d.]+%)`, "%d": `([\d,]+)`, "%q": `([\d,]+)`, "%w": `(.+?)`}[verb], 1)
+		pattern = strings.Replace(pattern, verb, map[string]string{"%s": `([<>]?[\d.]+%)`, "%d": `([\d,]+)`,
+			"%q": `([\d,]+)`, "%w": `(.+?)`}[verb], 1)
 	}
 	found := regexp.MustCompile(pattern + "([:;(,].*| \\(.*|)$").FindStringSubmatch(title)
 	if found == nil {
@@ -488,7 +580,9 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := quick(t, single)
-	all := "ai-training categories refusals preferences signal-reach preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
+	all := "ai-training categories refusals preferences signal-reach preference-remarks words templates agents ranks " +
+		"together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes " +
+		"times tld server"
 	page := reportPage(t, single, one(t, db, "SELECT any_value(run) FROM fetches"))
 	checkReport(t, db, drawnOf(t, page), all)
 	if diff := cmp.Diff(tilesBy(t, db), tilesOf(page)); diff != "" {
@@ -513,7 +607,8 @@ func TestReportOfTheCorpus(t *testing.T) {
 	}
 	c, db := corpusDatabase(t)
 	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
-		"ai-training categories refusals templates agents ranks named answers sizes features delays sitemaps fields flaws bodies times")
+		"ai-training categories refusals templates agents ranks named answers sizes features delays sitemaps fields "+
+			"flaws bodies times")
 }
 
 // The report of two runs between which 250 hosts changed: 200 shut out GPTBot, 50
@@ -550,7 +645,8 @@ func TestReportOfChanges(t *testing.T) {
 			}
 			must(t, os.WriteFile(filepath.Join(bodies, host), body, 0o666))
 		}
-		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", ranksFile, "--out", filepath.Join(dir, "out"), "--run", run, "--progress", "none", "--tables", "fetches,groups,policies,signals,sitemaps,summary,examples")
+		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", ranksFile, "--out", filepath.Join(dir, "out"), "--run", run,
+			"--progress", "none", "--tables", "fetches,groups,policies,signals,sitemaps,summary,examples")
 	}
 	diff, _ := robocensus(t, 0, "diff", "--out", filepath.Join(dir, "out"), "--format", "json", "before", "after")
 	db := quick(t, filepath.Join(dir, "out"))
@@ -560,7 +656,8 @@ func TestReportOfChanges(t *testing.T) {
 			delete(figures, id) // they need tables that this run did not write
 		}
 	}
-	checkReport(t, db, figures, "before-categories before-agents changes change-categories change-agents change-together change-kinds")
+	checkReport(t, db, figures,
+		"before-categories before-agents changes change-categories change-agents change-together change-kinds")
 	var compared struct {
 		Together []struct {
 			Origin string

@@ -66,7 +66,8 @@ func wantSameRows(t *testing.T, want, got, table string) {
 		what = "SELECT * FROM rows"
 	}
 	rows := func(dir string) string {
-		return fmt.Sprintf("(%s)", strings.Replace(what, "rows", fmt.Sprintf("read_parquet('%s/%s/run=r/*.parquet')", dir, table), 1))
+		return fmt.Sprintf("(%s)", strings.Replace(what, "rows", fmt.Sprintf("read_parquet('%s/%s/run=r/*.parquet')", dir,
+			table), 1))
 	}
 	n, sum := fingerprint(t, db, rows(want))
 	if n == "0" {
@@ -76,7 +77,8 @@ func wantSameRows(t *testing.T, want, got, table string) {
 		lost := rows(want) + " EXCEPT ALL " + rows(got)
 		_, sample, err := ask(db, lost+" LIMIT 3")
 		must(t, err)
-		t.Errorf("%s: %s rows instead of %s; %s are lost, such as %v", table, m, n, one(t, db, "SELECT count(*) FROM ("+lost+")"), sample)
+		t.Errorf("%s: %s rows instead of %s; %s are lost, such as %v", table, m, n, one(t, db, "SELECT count(*) FROM ("+lost+
+			")"), sample)
 	}
 }
 
@@ -175,7 +177,8 @@ func firstDifference(a, b string) string {
 
 // The same answers give the same bytes, at any pace and on any number of cores.
 func TestTheSameAnswersGiveTheSameBytes(t *testing.T) {
-	w := newWeb(t, segmentTargets*3/2, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test", "again4.test")
+	w := newWeb(t, segmentTargets*3/2, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test",
+		"again4.test")
 	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
 	robocensus(t, 0, w.census(first)...)
 	t.Setenv("GOMAXPROCS", "1")

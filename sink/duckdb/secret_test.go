@@ -27,10 +27,12 @@ func TestSecretsOfTheDocuments(t *testing.T) {
 	conn, err := db.Conn(t.Context())
 	must(t, err)
 	defer conn.Close()
-	_, err = conn.ExecContext(t.Context(), "SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
+	_, err = conn.ExecContext(t.Context(),
+		"SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
 	must(t, err)
 	installed, secrets := make(map[string]bool), 0
-	for statement := range strings.SplitSeq(regexp.MustCompile(`(?m)^-- (or .*|AWS, .*)?`).ReplaceAllString(block, ""), ";") {
+	for statement := range strings.SplitSeq(regexp.MustCompile(`(?m)^-- (or .*|AWS, .*)?`).ReplaceAllString(block, ""),
+		";") {
 		statement = strings.TrimSpace(statement)
 		words := strings.Fields(statement)
 		switch {

@@ -103,8 +103,11 @@ func (h *history) run(t *testing.T, dir, out string) {
 			if a == "outage" {
 				status = "503 Service Unavailable"
 			}
-			http := fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
-			fmt.Fprintf(&archive, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%s>\r\nWARC-Target-URI: https://%s/robots.txt\r\nWARC-Date: 202%d-03-0%dT10:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			http := fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", status, len(body),
+				body)
+			fmt.Fprintf(&archive, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%s>\r\n"+
+				"WARC-Target-URI: https://%s/robots.txt\r\nWARC-Date: 202%d-03-0%dT10:00:00Z\r\nContent-Type: application/http; "+
+				"msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 				host, host, c, 1+len(host)%3, len(http), http)
 		}
 		warc := filepath.Join(dir, fmt.Sprintf("crawl-%d.warc", c))
@@ -118,7 +121,8 @@ func (h *history) run(t *testing.T, dir, out string) {
 		}
 		file := filepath.Join(dir, fmt.Sprintf("agents-%d.yaml", c))
 		must(t, os.WriteFile(file, []byte(agents), 0o666))
-		robocensus(t, 0, "run", "--warc", warc, "--ranks", filepath.Join(dir, "ranks.csv"), "--agents", file, "--out", out, "--run", fmt.Sprintf("crawl-%d", c), "--progress", "none")
+		robocensus(t, 0, "run", "--warc", warc, "--ranks", filepath.Join(dir, "ranks.csv"), "--agents", file, "--out", out,
+			"--run", fmt.Sprintf("crawl-%d", c), "--progress", "none")
 	}
 }
 
@@ -186,7 +190,9 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 		var c int
 		fmt.Sscanf(p.Run, "crawl-%d", &c)
 		chosen := func(host string) bool {
-			return (p.Population == "all" || panel[host] == (p.Population == "panel")) && (p.Stratum == "all" || (h.ranks[host] == 0) == (p.Stratum == "unranked") && (h.ranks[host] > 1000) == (p.Stratum == "1001-10000"))
+			return (p.Population == "all" || panel[host] == (p.Population == "panel")) &&
+				(p.Stratum == "all" || (h.ranks[host] == 0) == (p.Stratum == "unranked") &&
+					(h.ranks[host] > 1000) == (p.Stratum == "1001-10000"))
 		}
 		var count, of int64
 		byDomain := make(map[string][2]float64) // hosts of the base, and those counted
@@ -210,13 +216,15 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 		case p.Metric == "policy" && p.Key == "disallow_all":
 			seen++
 			if p.Count != count || p.Denominator != of {
-				t.Errorf("%s %s %s %s of %s: %d of %d, want %d of %d", p.Run, p.Population, p.Stratum, p.Agent, p.Base, p.Count, p.Denominator, count, of)
+				t.Errorf("%s %s %s %s of %s: %d of %d, want %d of %d", p.Run, p.Population, p.Stratum, p.Agent, p.Base, p.Count,
+					p.Denominator, count, of)
 			}
 			if p.Method != "clustered" || int(p.Clusters) != len(byDomain) {
 				t.Errorf("%s %s: %s over %d domains, want %d", p.Run, p.Stratum, p.Method, p.Clusters, len(byDomain))
 			}
 			if effect := designEffect(byDomain); math.Abs(effect-p.DesignEffect) > 1e-9*max(1, effect) {
-				t.Errorf("%s %s %s %s of %s: design effect %v, want %v", p.Run, p.Population, p.Stratum, p.Agent, p.Base, p.DesignEffect, effect)
+				t.Errorf("%s %s %s %s of %s: design effect %v, want %v", p.Run, p.Population, p.Stratum, p.Agent, p.Base,
+					p.DesignEffect, effect)
 			}
 			why := map[string]string{"GPTBot 3": "tokens: ", "NewBot 2": "has no NewBot"}[fmt.Sprint(p.Agent, " ", c)]
 			if c > 0 && (*p.Comparable != (why == "") || !strings.Contains(p.WhyNot, why)) || c == 0 && p.Comparable != nil {
@@ -263,7 +271,8 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 	if want := (4+4+2)*2*3*4 + 6 + 1; seen != want {
 		t.Errorf("%d points are checked, want %d", seen, want)
 	}
-	if got := fmt.Sprint(s.Marks); !strings.Contains(got, "{crawl-2 agent_new NewBot}") || !strings.Contains(got, "{crawl-3 agent_changed GPTBot}") {
+	if got := fmt.Sprint(s.Marks); !strings.Contains(got, "{crawl-2 agent_new NewBot}") ||
+		!strings.Contains(got, "{crawl-3 agent_changed GPTBot}") {
 		t.Errorf("marks are %s", got)
 	}
 	for c, run := range s.Runs {
@@ -275,16 +284,21 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 	// The views give the same figures, from summary.
 	db := everyRun(t, out)
 	rows := func(metrics, columns string) string {
-		return fmt.Sprintf("SELECT run, date, stratum, %s FROM read_parquet('%s') WHERE population = 'all' AND metric IN (%s)", columns, parquet, metrics)
+		return fmt.Sprintf("SELECT run, date, stratum, %s FROM read_parquet('%s') WHERE population = 'all' "+
+			"AND metric IN (%s)", columns, parquet, metrics)
 	}
 	for view, c := range map[string]struct{ points, view string }{
 		"series_policies": {
 			rows("'policy'", "agent, category, profile, key, base, count, denominator, share"),
-			"SELECT run, date, stratum, agent, category, profile, class, 'hosts', count, hosts, of_hosts FROM series_policies UNION ALL SELECT run, date, stratum, agent, category, profile, class, 'files', count, files, of_files FROM series_policies WHERE class IN ('disallow_all', 'partial')",
+			"SELECT run, date, stratum, agent, category, profile, class, 'hosts', count, hosts, of_hosts FROM series_policies " +
+				"UNION ALL SELECT run, date, stratum, agent, category, profile, class, 'files', count, files, of_files FROM " +
+				"series_policies WHERE class IN ('disallow_all', 'partial')",
 		},
 		"series_categories": {
 			rows("'category'", "category, profile, key, base, count, denominator, share"),
-			"SELECT run, date, stratum, category, profile, closes, 'hosts', count, hosts, of_hosts FROM series_categories UNION ALL SELECT run, date, stratum, category, profile, closes, 'files', count, files, of_files FROM series_categories WHERE closes IN ('all', 'some', 'any')",
+			"SELECT run, date, stratum, category, profile, closes, 'hosts', count, hosts, of_hosts FROM series_categories " +
+				"UNION ALL SELECT run, date, stratum, category, profile, closes, 'files', count, files, of_files FROM " +
+				"series_categories WHERE closes IN ('all', 'some', 'any')",
 		},
 		"series_statuses": {
 			rows("'status', 'outcome', 'reason'", "metric, profile, key, count, denominator, share"),
@@ -292,22 +306,26 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 		},
 		"series_signals": {
 			rows("'signal', 'field', 'preference', 'template', 'body'", "metric, key, base, count, denominator, share"),
-			"SELECT run, date, stratum, metric, key, 'hosts', count, hosts, of_hosts FROM series_signals UNION ALL SELECT run, date, stratum, metric, key, 'texts', count, texts, of_texts FROM series_signals",
+			"SELECT run, date, stratum, metric, key, 'hosts', count, hosts, of_hosts FROM series_signals UNION ALL SELECT " +
+				"run, date, stratum, metric, key, 'texts', count, texts, of_texts FROM series_signals",
 		},
 		"series_refusals": {
 			rows("'refusal'", "profile, key, base, count, denominator, share"),
-			"SELECT run, date, stratum, profile, way, 'hosts', count, hosts, of_hosts FROM series_refusals UNION ALL SELECT run, date, stratum, profile, way, 'files', count, files, of_files FROM series_refusals",
+			"SELECT run, date, stratum, profile, way, 'hosts', count, hosts, of_hosts FROM series_refusals UNION ALL SELECT " +
+				"run, date, stratum, profile, way, 'files', count, files, of_files FROM series_refusals",
 		},
 		"series_features": {
 			rows("'feature'", "key, base, count, denominator, share"),
-			"SELECT run, date, stratum, feature, 'hosts', count, hosts, of_hosts FROM series_features UNION ALL SELECT run, date, stratum, feature, 'texts', count, texts, of_texts FROM series_features",
+			"SELECT run, date, stratum, feature, 'hosts', count, hosts, of_hosts FROM series_features UNION ALL SELECT run, " +
+				"date, stratum, feature, 'texts', count, texts, of_texts FROM series_features",
 		},
 	} {
 		if n := one(t, db, "SELECT count(*) FROM ("+c.points+")"); n == "0" {
 			t.Errorf("no points to compare with %s", view)
 		}
 		for what, query := range map[string]string{
-			"lacks": "(" + c.points + ") EXCEPT ALL (" + c.view + ")", "should not have": "(" + c.view + ") EXCEPT ALL (" + c.points + ")",
+			"lacks": "(" + c.points + ") EXCEPT ALL (" + c.view + ")", "should not have": "(" + c.view + ") EXCEPT ALL (" +
+				c.points + ")",
 		} {
 			if n := one(t, db, "SELECT count(*) FROM ("+query+")"); n != "0" {
 				_, sample, err := ask(db, query+" LIMIT 3")
@@ -324,9 +342,11 @@ func wantCautionOfDomains(t *testing.T, out string, clustered []string) {
 	text, _ := robocensus(t, 0, "series", "--out", out, "--json")
 	var s seriesOutput
 	must(t, json.Unmarshal([]byte(text), &s))
-	share := one(t, everyRun(t, out), `SELECT printf('%.1f%%', 100 * sum(n) FILTER (n > 1) / (SELECT count(*) FROM history.fetches WHERE run = 'crawl-3'))
+	share := one(t, everyRun(t, out),
+		`SELECT printf('%.1f%%', 100 * sum(n) FILTER (n > 1) / (SELECT count(*) FROM history.fetches WHERE run = 'crawl-3'))
 		FROM (SELECT count(*) AS n FROM history.fetches WHERE run = 'crawl-3' GROUP BY registered_domain)`)
-	if want := share + " of the hosts of run crawl-3 share a registered domain"; !strings.Contains(strings.Join(s.Warnings, "\n"), want) {
+	if want := share + " of the hosts of run crawl-3 share a registered domain"; !strings.Contains(
+		strings.Join(s.Warnings, "\n"), want) {
 		t.Errorf("it does not say %q, but %q", want, s.Warnings)
 	}
 	if strings.Contains(strings.Join(clustered, "\n"), "share a registered domain") {

@@ -35,7 +35,8 @@ func wantSameRun(t *testing.T, want, got string) {
 	t.Helper()
 	for table := range types {
 		switch table {
-		case "changes", "examples", "bodies", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls":
+		case "changes", "examples", "bodies", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage",
+			"urls":
 			continue
 		}
 		wantSameRows(t, want, got, table)
@@ -47,7 +48,8 @@ func wantSameRun(t *testing.T, want, got string) {
 		SELECT count(*) FILTER (a.body IS DISTINCT FROM b.body)`, want, got)); n != "0" {
 		t.Errorf("%s bodies differ", n)
 	}
-	const bounds = "SELECT metric, key, count(*) FROM read_parquet('%s/examples/run=r/*.parquet') WHERE metric <> 'total_us' GROUP BY ALL"
+	const bounds = "SELECT metric, key, count(*) FROM read_parquet('%s/examples/run=r/*.parquet') WHERE metric <> " +
+		"'total_us' GROUP BY ALL"
 	if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM ("+bounds+" EXCEPT "+bounds+")", want, got)); n != "0" {
 		t.Errorf("%s kinds have another number of examples", n)
 	}
@@ -93,7 +95,8 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 	list, err := os.ReadFile(w.hosts)
 	must(t, err)
 	w.hosts = write(t, filepath.Join(t.TempDir(), "hosts.csv"),
-		string(list)+"not a host\nhttp://own.test/a\nhttp://own.test/b\n-x-\nown.test\nhttp://other.test/\nhttp://own.test/c\n"+firstLine(string(list))+"\n")
+		string(list)+"not a host\nhttp://own.test/a\nhttp://own.test/b\n-x-\nown.test\nhttp://other.test/\n"+
+			"http://own.test/c\n"+firstLine(string(list))+"\n")
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "hosts")
 	robocensus(t, 0, w.census(whole)...)
@@ -105,9 +108,11 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 	}
 	for i := range 5 {
 		name := filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i))
-		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", name, "--repeat", strconv.Itoa(1+2*i)))
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out",
+			name, "--repeat", strconv.Itoa(1+2*i)))
 	}
-	common := []string{"--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
+	common := []string{"--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "google,rfc9309",
+		"--keep-bodies", "--progress", "none"}
 	ofHosts := filepath.Join(dir, "hosts-in-shards")
 	together(t, 2, func(i int) []string { return ofShards(w.census(ofHosts), i, 2) })
 	wantSameTables(t, whole, ofHosts)
@@ -115,7 +120,8 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 		name string
 		args []string
 	}{
-		{"bodies", append(common, "--bodies", "../../testdata/demo/hosts", "--hosts", write(t, filepath.Join(dir, "filter"), filter))},
+		{"bodies", append(common, "--bodies", "../../testdata/demo/hosts", "--hosts", write(t, filepath.Join(dir, "filter"),
+			filter))},
 		{"archives", append(common, "--warc", filepath.Join(dir, "*.warc.gz"))},
 	} {
 		t.Run(source.name, func(t *testing.T) {
@@ -161,21 +167,24 @@ func firstLine(text string) string {
 // or archives only, and refuses other settings.
 func TestPlannedShards(t *testing.T) {
 	if testing.Short() {
-		t.Skip("cmd/robocensus plans shards of lists, archives and earlier runs; TestShardsMakeTheSameRun compares their rows")
+		t.Skip("cmd/robocensus plans shards of lists, archives and earlier runs; TestShardsMakeTheSameRun " +
+			"compares their rows")
 	}
 	t.Parallel()
 	w := newWeb(t, 300, "none")
 	dir := t.TempDir()
 	for i := range 5 {
-		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+2*i)))
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out",
+			filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+2*i)))
 	}
 	paths := ""
 	for i := range 5 {
 		paths += filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)) + "\n"
 	}
 	for name, args := range map[string][]string{
-		"hosts":    w.census("")[1:],
-		"archives": {"--warc-paths", write(t, filepath.Join(dir, "paths"), "# five\n"+paths), "--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
+		"hosts": w.census("")[1:],
+		"archives": {"--warc-paths", write(t, filepath.Join(dir, "paths"), "# five\n"+paths), "--run", "r", "--agents",
+			w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -242,7 +251,8 @@ func TestShardsAreRetried(t *testing.T) {
 	ended := map[int]int{}
 	for shard := range 3 {
 		for try := 1; ; try++ {
-			c := exec.Command(filepath.Join(bin, "robocensus"), ofShards(w.census(shards, "--grace", "20ms", "--concurrency", "16"), shard, 3)...)
+			c := exec.Command(filepath.Join(bin, "robocensus"), ofShards(w.census(shards, "--grace", "20ms", "--concurrency",
+				"16"), shard, 3)...)
 			must(t, c.Start())
 			by := []os.Signal{syscall.SIGKILL, syscall.SIGTERM}[try%2]
 			timer := time.AfterFunc(time.Duration(try)*40*time.Millisecond, func() { c.Process.Signal(by) })
@@ -279,7 +289,8 @@ func TestPartsOfALostAttempt(t *testing.T) {
 	for _, p := range readManifest(t, shards).Parts {
 		content, err := os.ReadFile(filepath.Join(shards, p.Path))
 		must(t, err)
-		write(t, filepath.Join(shards, strings.TrimSuffix(p.Path, ".parquet")[:len(p.Path)-len("abcdefgh.parquet")]+"lostlost.parquet"), string(content))
+		write(t, filepath.Join(shards, strings.TrimSuffix(p.Path, ".parquet")[:len(p.Path)-len("abcdefgh.parquet")]+
+			"lostlost.parquet"), string(content))
 	}
 	if n := one(t, quick(t, shards), "SELECT count(*) FROM policies"); n != rows {
 		t.Errorf("%s rows, want %s", n, rows)
@@ -331,7 +342,9 @@ func TestShardsGoneWrong(t *testing.T) {
 	name := filepath.Join(out, "_runs/r/plan.json")
 	text, err := os.ReadFile(name)
 	must(t, err)
-	must(t, os.WriteFile(name, resealed(bytes.Replace(text, []byte(`"pace": {`), []byte(`"pace": {"dry-run": "true", "spool": "/nowhere",`), 1)), 0o666))
+	must(t, os.WriteFile(name,
+		resealed(bytes.Replace(text, []byte(`"pace": {`), []byte(`"pace": {"dry-run": "true", "spool": "/nowhere",`), 1)),
+		0o666))
 	robocensus(t, 0, "run", "--run", "r", "--out", out, "--progress", "none", "--shard", "0")
 	if text, _ := robocensus(t, 0, "runs", "--out", out); !strings.Contains(text, "1 of 2 shards are committed") {
 		t.Errorf("runs says %s", text)
@@ -340,7 +353,8 @@ func TestShardsGoneWrong(t *testing.T) {
 	// A list without a host is refused before anything is made.
 	none := write(t, filepath.Join(dir, "none.txt"), "not a host\n-x-\n")
 	robocensus(t, 65, "plan", "--hosts", none, "--shards", "2", "--out", filepath.Join(dir, "none"), "--run", "r")
-	robocensus(t, 65, "run", "--hosts", none, "--shards", "2", "--shard", "1", "--out", filepath.Join(dir, "none"), "--run", "r")
+	robocensus(t, 65, "run", "--hosts", none, "--shards", "2", "--shard", "1", "--out", filepath.Join(dir, "none"),
+		"--run", "r")
 
 	// Another run of the same name and spool does not take the answers of this one.
 	out, worker = planned("spool")

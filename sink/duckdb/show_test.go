@@ -59,7 +59,8 @@ type shown struct {
 func TestShowIsWhatTheTablesSay(t *testing.T) {
 	hosts, rules := "origin", 500
 	if testing.Short() {
-		hosts, rules = "origin IN (SELECT origin FROM templates UNION SELECT origin FROM preferences) DESC, hash(origin) LIMIT 40", 80
+		hosts, rules = "origin IN (SELECT origin FROM templates UNION SELECT origin FROM preferences) DESC, "+
+			"hash(origin) LIMIT 40", 80
 	}
 	rulesSeen, wordsSeen, statementsSeen := wantShownAsTables(t, single, hosts)
 	if rulesSeen < rules || wordsSeen < 6 || statementsSeen < 60 {
@@ -84,7 +85,8 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 		hosts = append(hosts, host)
 	}
 	must(t, rows.Err())
-	asked := append([]string{"show", "--out", dir, "--agent", "GPTBot", "--agent", "Googlebot-Image", "--agent", "AhrefsBot"}, hosts...)
+	asked := append([]string{"show", "--out", dir, "--agent", "GPTBot", "--agent", "Googlebot-Image", "--agent",
+		"AhrefsBot"}, hosts...)
 	text, _ := robocensus(t, 0, append(asked, "--json")...)
 	var all []shown
 	must(t, json.Unmarshal([]byte(text), &all))
@@ -124,7 +126,8 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 			bytes = *s.Bytes
 		}
 		got := fmt.Sprint(s.Origin, s.Outcome, s.Reason, bytes, s.Lines, s.Groups, s.Sitemaps)
-		if want := texts("SELECT origin, outcome, reason, body_bytes, coalesce(lines, 0), coalesce(groups, 0), coalesce(sitemaps, 0) FROM (" + of[0] + ")"); !slices.Equal(want, []string{got}) {
+		if want := texts("SELECT origin, outcome, reason, body_bytes, coalesce(lines, 0), coalesce(groups, 0), " +
+			"coalesce(sitemaps, 0) FROM (" + of[0] + ")"); !slices.Equal(want, []string{got}) {
 			t.Errorf("%s: %q, and the table says %q", hosts[i], got, want)
 		}
 		var findings map[string]int64 // null where no file was read
@@ -151,7 +154,8 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 			}
 		}
 		slices.Sort(classes)
-		want := texts("SELECT concat_ws(' ', category, class, agents, coalesce(array_to_string(closed, ' '), '')) FROM (" + of[2] + ") ORDER BY 1")
+		want := texts("SELECT concat_ws(' ', category, class, agents, coalesce(array_to_string(closed, ' '), '')) FROM (" +
+			of[2] + ") ORDER BY 1")
 		slices.Sort(want)
 		if diff := cmp.Diff(want, classes); diff != "" {
 			t.Errorf("%s: categories (-SQL +show):\n%s", hosts[i], diff)
@@ -164,7 +168,9 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 			t.Errorf("%s: templates (-SQL +show):\n%s", hosts[i], diff)
 		}
 		for _, w := range s.Statements {
-			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, some(w.Document), some(w.Header), w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict, some(w.Remark)))
+			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, some(w.Document),
+				some(w.Header), w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict,
+				some(w.Remark)))
 		}
 		if diff := cmp.Diff(texts("SELECT * EXCLUDE (seq) FROM ("+of[4]+")"), statements); diff != "" {
 			t.Errorf("%s: statements (-SQL +show):\n%s", hosts[i], diff)
@@ -173,13 +179,17 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 		for k, a := range s.Agents {
 			var lines []string
 			for _, r := range a.Rules {
-				lines = append(lines, fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain), some(a.AIInput), some(a.Search), r.Line, r.Kind, r.Pattern))
+				lines = append(lines, fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain),
+					some(a.AIInput), some(a.Search), r.Line, r.Kind, r.Pattern))
 			}
 			rulesSeen += len(lines)
 			if lines == nil {
-				lines = []string{fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain), some(a.AIInput), some(a.Search), nil, nil, nil)}
+				lines = []string{fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain),
+					some(a.AIInput), some(a.Search), nil, nil, nil)}
 			}
-			if diff := cmp.Diff(texts("SELECT agent, class, group_agent, template, ai_train, ai_input, search, line, kind, pattern FROM ("+of[5+k]+") ORDER BY line"), lines); diff != "" {
+			if diff := cmp.Diff(
+				texts("SELECT agent, class, group_agent, template, ai_train, ai_input, search, line, kind, pattern FROM ("+of[5+k]+
+					") ORDER BY line"), lines); diff != "" {
 				t.Errorf("%s, %s (-SQL +show):\n%s", hosts[i], a.Agent, diff)
 			}
 		}
@@ -192,7 +202,8 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 func TestQueriesOfSeveralCaptures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, agents := filepath.Join(dir, "out"), write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: search}\n- {name: Googlebot, category: search}\n")
+	out, agents := filepath.Join(dir, "out"), write(t, filepath.Join(dir, "agents.yaml"),
+		"- {name: GPTBot, category: search}\n- {name: Googlebot, category: search}\n")
 	bodies := []string{"User-agent: *\nDisallow:\n", "User-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /\n"}
 	closedBy := []string{"", "GPTBot", "GPTBot Googlebot"}
 	runs := [][]int{{0, 1}, {0, 2}, {2, 1, 0}, {1, 2}} // bodies in the order of time
@@ -200,7 +211,9 @@ func TestQueriesOfSeveralCaptures(t *testing.T) {
 		archive := ""
 		for hour, body := range captures {
 			http := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + bodies[body]
-			record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\nWARC-Target-URI: https://cap.example/robots.txt\r\nWARC-Date: 2024-0%d-01T0%d:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\n"+
+				"WARC-Target-URI: https://cap.example/robots.txt\r\nWARC-Date: 2024-0%d-01T0%d:00:00Z\r\n"+
+				"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 				hour, i+1, hour, len(http), http)
 			if i == 3 {
 				archive = record + archive // the last one first
@@ -208,7 +221,8 @@ func TestQueriesOfSeveralCaptures(t *testing.T) {
 				archive += record
 			}
 		}
-		robocensus(t, 0, "run", "--warc", write(t, filepath.Join(dir, "a.warc"), archive), "--agents", agents, "--out", out, "--run", fmt.Sprint("r", i), "--progress", "none")
+		robocensus(t, 0, "run", "--warc", write(t, filepath.Join(dir, "a.warc"), archive), "--agents", agents, "--out", out,
+			"--run", fmt.Sprint("r", i), "--progress", "none")
 	}
 	db := quick(t, out)
 	rowsOf := func(query string) (rows []string) {
@@ -234,12 +248,14 @@ func TestQueriesOfSeveralCaptures(t *testing.T) {
 				t.Errorf("the state of %s shuts out %v", e.Run, e.Closed)
 			}
 		case e.Change != nil && e.Change.Kind == "policy_class":
-			changes = append(changes, strings.Join([]string{e.Run, "https://cap.example", *e.Change.Agent, *e.Change.Before, *e.Change.After}, " "))
+			changes = append(changes, strings.Join([]string{e.Run, "https://cap.example", *e.Change.Agent, *e.Change.Before,
+				*e.Change.After}, " "))
 		}
 	}
 	queries := split("history", "cap.example")
 	slices.Sort(changes)
-	if diff := cmp.Diff(rowsOf("SELECT run, origin, agent, before, after FROM ("+queries[1]+") ORDER BY ALL"), changes); diff != "" || len(changes) != 5 {
+	if diff := cmp.Diff(rowsOf("SELECT run, origin, agent, before, after FROM ("+queries[1]+") ORDER BY ALL"),
+		changes); diff != "" || len(changes) != 5 {
 		t.Errorf("%d changes (-query +history):\n%s", len(changes), diff)
 	}
 	if got := rowsOf("SELECT run FROM (" + queries[0] + ")"); !slices.Equal(got, []string{"r0", "r1", "r2", "r3"}) {
@@ -254,7 +270,8 @@ func TestQueriesOfSeveralCaptures(t *testing.T) {
 		if i == 3 {
 			slices.Reverse(want)
 		}
-		got := rowsOf("SELECT coalesce(any_value(array_to_string(closed, ' ')), '') FROM (" + categories + ") GROUP BY seq ORDER BY seq")
+		got := rowsOf("SELECT coalesce(any_value(array_to_string(closed, ' ')), '') FROM (" + categories +
+			") GROUP BY seq ORDER BY seq")
 		if !slices.Equal(got, want) {
 			t.Errorf("r%d: captures shut out %q, want %q", i, got, want)
 		}
@@ -275,7 +292,9 @@ func TestCheckOfARunIsItsVerdicts(t *testing.T) {
 		robocensus(t, 0, append([]string{"demo", "--out", out, "--profile", "google,classic-1996", "--json"}, row.more...)...)
 		db := quick(t, out)
 		for _, agent := range agents {
-			_, want, err := ask(db, fmt.Sprintf(`SELECT CASE WHEN url LIKE '/%%' THEN origin || url ELSE url END AS u, verdict, coalesce(rule_line, 0)::VARCHAR
+			_, want, err := ask(db,
+				fmt.Sprintf(
+					`SELECT CASE WHEN url LIKE '/%%' THEN origin || url ELSE url END AS u, verdict, coalesce(rule_line, 0)::VARCHAR
 FROM history.verdicts WHERE agent = '%s' AND profile = '%s' ORDER BY u, verdict`, agent, row.profile))
 			must(t, err)
 			var urls strings.Builder
@@ -283,7 +302,8 @@ FROM history.verdicts WHERE agent = '%s' AND profile = '%s' ORDER BY u, verdict`
 				urls.WriteString(w[0] + "\n")
 			}
 			code := 1
-			text, _ := robocensus(t, code, "check", "--out", out, "--agent", agent, "--profile", row.profile, "--json", "--urls", write(t, filepath.Join(dir, "urls"), urls.String()))
+			text, _ := robocensus(t, code, "check", "--out", out, "--agent", agent, "--profile", row.profile, "--json",
+				"--urls", write(t, filepath.Join(dir, "urls"), urls.String()))
 			var said []struct {
 				URL, Verdict, Remark string
 				Line                 int

@@ -18,7 +18,8 @@ import (
 func wget(t *testing.T, addr, name, urls string, more ...string) string {
 	t.Helper()
 	list := write(t, name+".txt", urls)
-	flags := append([]string{"-q", "--no-config", "-e", "use_proxy=yes", "-e", "http_proxy=http://" + addr, "-e", "robots=off", "--tries=1",
+	flags := append([]string{"-q", "--no-config", "-e", "use_proxy=yes", "-e", "http_proxy=http://" + addr, "-e",
+		"robots=off", "--tries=1",
 		"--max-redirect=5", "-O", "/dev/null", "--warc-file=" + name, "--no-warc-keep-log", "-i", list}, more...)
 	c := exec.Command("wget", flags...)
 	c.Run() // fails where an answer is an error
@@ -83,7 +84,8 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 		}
 	}
 	// Of records with one digest wget refers to the last: so that this is a missing robots.txt.
-	noFile := "http://" + siteHost(slices.IndexFunc(siteKinds, func(k siteKind) bool { return k.robots == "404" })) + "/robots.txt\n"
+	noFile := "http://" + siteHost(slices.IndexFunc(siteKinds, func(k siteKind) bool { return k.robots == "404" })) +
+		"/robots.txt\n"
 	urls = strings.Replace(urls, noFile, "", 1) + noFile
 	whole := wget(t, addr, filepath.Join(dir, "whole"), urls, "--warc-cdx")
 	revisits := wget(t, addr, filepath.Join(dir, "again"), urls, "--warc-dedup="+filepath.Join(dir, "whole.cdx"))
@@ -95,7 +97,8 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 
 	reads := func(name string, more ...string) string {
 		to := filepath.Join(dir, name)
-		robocensus(t, 0, append([]string{"run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--sitemaps", fmt.Sprintf("%d,%d", mostFiles, mostBytes), "--progress", "none",
+		robocensus(t, 0, append([]string{"run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--sitemaps",
+			fmt.Sprintf("%d,%d", mostFiles, mostBytes), "--progress", "none",
 			"--hosts", filepath.Join(dir, "hosts.csv"), "--out", to, "--run", "r"}, more...)...)
 		robocensus(t, 0, "verify", "--out", to, "r")
 		return to
@@ -103,18 +106,22 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 	index, err := os.ReadFile(filepath.Join(dir, "whole.cdx"))
 	must(t, err)
 	write(t, filepath.Join(dir, "index.cdx"), strings.ReplaceAll(string(index), dir+"/", ""))
-	for file, text := range map[string]string{"plain.warc": string(unpack(t, whole)), "together.warc.gz": packed(string(unpack(t, whole)))} {
+	for file, text := range map[string]string{"plain.warc": string(unpack(t, whole)),
+		"together.warc.gz": packed(string(unpack(t, whole)))} {
 		write(t, filepath.Join(dir, file), text)
 	}
 	for name, row := range map[string]struct {
 		flags []string
 		want  string
 	}{
-		"a pipe":                {[]string{"--warc", "-"}, "-: is no file that can be read again"},
-		"records in one member": {[]string{"--warc", filepath.Join(dir, "together.warc.gz")}, "together.warc.gz: at byte 0: several records are compressed in one"},
-		"a shard":               {[]string{"--warc", whole, "--warc", revisits, "--shards", "2", "--shard", "0", "--run", "r"}, "--sitemaps, --documents or --front-page: of archives that another program wrote does not apply to a shard"},
+		"a pipe": {[]string{"--warc", "-"}, "-: is no file that can be read again"},
+		"records in one member": {[]string{"--warc", filepath.Join(dir, "together.warc.gz")},
+			"together.warc.gz: at byte 0: several records are compressed in one"},
+		"a shard": {[]string{"--warc", whole, "--warc", revisits, "--shards", "2", "--shard", "0", "--run",
+			"r"}, "--sitemaps, --documents or --front-page: of archives that another program wrote does not apply to a shard"},
 	} {
-		c := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"run", "--sitemaps", "5", "--progress", "none", "--out", filepath.Join(dir, "refused")}, row.flags...)...)
+		c := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"run", "--sitemaps", "5", "--progress", "none",
+			"--out", filepath.Join(dir, "refused")}, row.flags...)...)
 		in, err := os.Open(whole)
 		must(t, err)
 		c.Stdin = in
@@ -141,7 +148,8 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 				columns = "* EXCLUDE seq"
 			}
 			rows := func(dir string) string {
-				return fmt.Sprintf("(SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false))", columns, dir, table)
+				return fmt.Sprintf("(SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet', hive_partitioning = false))", columns,
+					dir, table)
 			}
 			db := bare(t)
 			_, lost, err := ask(db, rows(out)+" EXCEPT ALL "+rows(got)+" ORDER BY ALL")
@@ -149,7 +157,8 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 			_, made, err := ask(db, rows(got)+" EXCEPT ALL "+rows(out)+" ORDER BY ALL")
 			must(t, err)
 			if len(lost)+len(made) > 0 || one(t, db, "SELECT count(*) FROM "+rows(got)) == "0" {
-				t.Errorf("%s: %s: %d rows are lost\n%s\nand %d should not be there\n%s", name, table, len(lost), head(lost), len(made), head(made))
+				t.Errorf("%s: %s: %d rows are lost\n%s\nand %d should not be there\n%s", name, table, len(lost), head(lost),
+					len(made), head(made))
 			}
 		}
 	}
@@ -157,7 +166,8 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 		t.Error("wget wrote no revisit records")
 	}
 	half := reads("half", "--warc", filepath.Join(dir, "one.warc.gz"))
-	if got := one(t, quick(t, half), "SELECT count(*) > 0 AND count(*) = count(*) FILTER (kind = 'none' AND urls = 0) FROM sitemap_files WHERE outcome = 'uncaptured'"); got != "true" {
+	if got := one(t, quick(t, half), "SELECT count(*) > 0 AND count(*) = count(*) FILTER (kind = 'none' AND urls = 0) "+
+		"FROM sitemap_files WHERE outcome = 'uncaptured'"); got != "true" {
 		t.Errorf("of half an archive nothing is uncaptured: %s", got)
 	}
 	wantFiguresOfSitemaps(t, half, "r")

@@ -98,20 +98,24 @@ func TestRunsOfTheExamplesOfSitemaps(t *testing.T) {
 			defer func() { <-room }()
 			server := httptest.NewServer(x)
 			defer server.Close()
-			robocensus(t, 0, "run", "shop.example", "--agents", agents, "--progress", "none", "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0",
+			robocensus(t, 0, "run", "shop.example", "--agents", agents, "--progress", "none", "--schemes", "http",
+				"--connect-to", server.Listener.Addr().String(), "--retries", "0",
 				"--sitemaps", "5", "--sitemap-sample", "10000", "--keep-urls", "--out", out, "--run", "case-"+x.Name)
 		})
 	}
 	atOnce.Wait()
 	db := quick(t, out)
 	for _, x := range all {
-		_, rows, err := ask(db, fmt.Sprintf("SELECT kind, outcome, coalesce(remark, '') FROM history.sitemap_files WHERE run = 'case-%s' AND line = 3", x.Name))
+		_, rows, err := ask(db,
+			fmt.Sprintf("SELECT kind, outcome, coalesce(remark, '') FROM history.sitemap_files WHERE run = "+
+				"'case-%s' AND line = 3", x.Name))
 		must(t, err)
 		if len(rows) != 1 || rows[0][0] != x.Kind || rows[0][1] != x.Outcome {
 			t.Errorf("%s: %v, want %s, %s", x.Name, rows, x.Kind, x.Outcome)
 			continue
 		}
-		_, remarks, err := ask(db, fmt.Sprintf("SELECT unnest(string_split(remark, ' ')) FROM history.sitemap_files WHERE run = 'case-%s' AND remark IS NOT NULL", x.Name))
+		_, remarks, err := ask(db, fmt.Sprintf("SELECT unnest(string_split(remark, ' ')) FROM history.sitemap_files WHERE "+
+			"run = 'case-%s' AND remark IS NOT NULL", x.Name))
 		must(t, err)
 		if x.Remark != "" && !slices.ContainsFunc(remarks, func(r []string) bool { return r[0] == x.Remark }) {
 			t.Errorf("%s: remarks %v, want %s", x.Name, remarks, x.Remark)

@@ -36,8 +36,10 @@ func sitesRun(t *testing.T, dir, addr string, n int) []string {
 		list += fmt.Sprintf("%d,%s\n", 600+i*20, siteHost(i))
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
-	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n- {name: bingbot, category: search}\n")
-	return []string{"run", "--agents", agents, "--keep-bodies", "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", addr, "--retries", "0",
+	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n"+
+		"- {name: Googlebot, category: search}\n- {name: bingbot, category: search}\n")
+	return []string{"run", "--agents", agents, "--keep-bodies", "--progress", "none", "--hosts", list, "--schemes",
+		"http", "--connect-to", addr, "--retries", "0",
 		"--sitemaps", fmt.Sprintf("%d,%d", mostFiles, mostBytes), "--keep-urls"}
 }
 
@@ -61,13 +63,16 @@ func TestSitemapsOfHosts(t *testing.T) {
 	db := quick(t, out)
 	for i := range n {
 		k := siteKinds[i%len(siteKinds)]
-		_, rows, err := ask(db, fmt.Sprintf(`SELECT replace(split_part(url, '?', 1), 'http://%s', '') || ' ' || kind || ' ' || outcome || ' ' || urls || ' ' || urls_read || ' ' || outside || ' ' || sitemaps || coalesce(' ' || remark, ''),
+		_, rows, err := ask(db,
+			fmt.Sprintf(
+				`SELECT replace(split_part(url, '?', 1), 'http://%s', '') || ' ' || kind || ' ' || outcome || ' ' || urls || ' ' || urls_read || ' ' || outside || ' ' || sitemaps || coalesce(' ' || remark, ''),
 			urls FROM sitemap_files WHERE host = '%[1]s'`, siteHost(i)))
 		must(t, err)
 		var got []string
 		for _, row := range rows {
 			text := row[0]
-			if some := slices.ContainsFunc(k.rows, func(w string) bool { return strings.Contains(w, "SOME") }); some && row[1] != "0" {
+			if some := slices.ContainsFunc(k.rows, func(w string) bool { return strings.Contains(w, "SOME") }); some &&
+				row[1] != "0" {
 				text = strings.Replace(text, row[1]+" "+row[1], "SOME SOME", 1)
 				if k.name == "bomb" { // its pages are of another host
 					text = strings.Replace(text, row[1]+" 0 "+row[1], "SOME SOME 0", 1)
@@ -81,7 +86,8 @@ func TestSitemapsOfHosts(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("host %d, %s (-want +got):\n%s", i, k.name, diff)
 		}
-		_, covers, err := ask(db, fmt.Sprintf("SELECT DISTINCT sampled, disallowed, rule_line, example FROM coverage WHERE host = '%s'", siteHost(i)))
+		_, covers, err := ask(db,
+			fmt.Sprintf("SELECT DISTINCT sampled, disallowed, rule_line, example FROM coverage WHERE host = '%s'", siteHost(i)))
 		must(t, err)
 		switch sampled := min(k.pages, 200); {
 		case k.pages == -1:
@@ -89,7 +95,8 @@ func TestSitemapsOfHosts(t *testing.T) {
 			if len(covers) > 0 {
 				t.Errorf("%s: %v", k.name, covers)
 			}
-		case len(covers) != 1 || covers[0][0] != fmt.Sprint(sampled) || k.pages <= 200 && covers[0][1] != fmt.Sprint(k.closed) || (covers[0][2] == "2") != (k.closed > 0):
+		case len(covers) != 1 || covers[0][0] != fmt.Sprint(sampled) || k.pages <= 200 &&
+			covers[0][1] != fmt.Sprint(k.closed) || (covers[0][2] == "2") != (k.closed > 0):
 			t.Errorf("%s: %v, want %d of %d closed", k.name, covers, k.closed, sampled)
 		}
 	}
@@ -110,7 +117,9 @@ func TestSitemapsOfHosts(t *testing.T) {
 	}
 	wantFiguresOfSitemaps(t, out, "r")
 	closed := siteHost(slices.IndexFunc(siteKinds, func(k siteKind) bool { return k.name == "closed" }))
-	if text, _ := robocensus(t, 0, "show", closed, "--out", out, "--run", "r"); !strings.Contains(text, "  sitemaps: 0 asked for; ") || !strings.Contains(text, "/private/a.xml: closed to this census by a robots.txt, named in line ") {
+	if text, _ := robocensus(t, 0, "show", closed, "--out", out, "--run", "r"); !strings.Contains(text,
+		"  sitemaps: 0 asked for; ") ||
+		!strings.Contains(text, "/private/a.xml: closed to this census by a robots.txt, named in line ") {
 		t.Errorf("show says\n%s", text)
 	}
 	log.mu.Lock()
@@ -119,7 +128,8 @@ func TestSitemapsOfHosts(t *testing.T) {
 			continue // asked for each of several hosts
 		}
 		for i := 1; i < len(when); i++ {
-			if d := when[i].Sub(when[i-1]); d < time.Second && !strings.HasPrefix(log.asked[host][i-1], "/a.xml") { // a redirect is followed at once
+			// a redirect is followed at once
+			if d := when[i].Sub(when[i-1]); d < time.Second && !strings.HasPrefix(log.asked[host][i-1], "/a.xml") {
 				t.Errorf("%s: %s %v after %s", host, log.asked[host][i], d, log.asked[host][i-1])
 			}
 		}
@@ -127,30 +137,40 @@ func TestSitemapsOfHosts(t *testing.T) {
 	log.mu.Unlock()
 
 	again := filepath.Join(dir, "again")
-	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", again, "--run", "r")
+	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--progress", "none", "--from-run",
+		filepath.Join(out, "_runs", "r"), "--out", again, "--run", "r")
 	wantTablesAgain(t, out, again)
 	planned := filepath.Join(dir, "planned")
-	robocensus(t, 0, "plan", "--agents", asks[2], "--keep-bodies", "--from-run", filepath.Join(out, "_runs", "r"), "--shards", "2", "--out", planned, "--run", "r")
+	robocensus(t, 0, "plan", "--agents", asks[2], "--keep-bodies", "--from-run", filepath.Join(out, "_runs", "r"),
+		"--shards", "2", "--out", planned, "--run", "r")
 	for _, shard := range []string{"0", "1"} {
 		robocensus(t, 0, "run", "--out", planned, "--run", "r", "--shard", shard, "--progress", "none")
 	}
 	wantTablesAgain(t, out, planned, "sitemap_files", "coverage", "urls", "policies")
 	none := filepath.Join(dir, "none")
-	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls=false", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", none, "--run", "r")
-	if _, said := robocensus(t, 0, "run", "--agents", asks[2], "--progress", "none", "--from-run", filepath.Join(none, "_runs", "r"), "--out", none, "--run", "again"); !strings.Contains(said, "note: not carried over: sitemaps of the earlier run, for it does not have the tables sitemap_files and urls with all their columns (--keep-urls)\n") {
+	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls=false", "--progress", "none", "--from-run",
+		filepath.Join(out, "_runs", "r"), "--out", none, "--run", "r")
+	if _, said := robocensus(t, 0, "run", "--agents", asks[2], "--progress", "none", "--from-run",
+		filepath.Join(none, "_runs", "r"), "--out", none, "--run", "again"); !strings.Contains(said, "note: not carried "+
+		"over: sitemaps of the earlier run, for it does not have the tables sitemap_files and urls with all their "+
+		"columns (--keep-urls)\n") {
 		t.Errorf("of a run without the pages, it says\n%s", said)
 	}
 	set := filepath.Join(dir, "set")
 	robocensus(t, 0, "publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "r")
-	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "coverage: the same") || !strings.Contains(text, "sitemap_files: the same") || !strings.Contains(text, "urls: the same") {
+	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "coverage: the same") ||
+		!strings.Contains(text, "sitemap_files: the same") || !strings.Contains(text, "urls: the same") {
 		t.Errorf("reproduce says\n%s", text)
 	}
-	robocensus(t, 0, "publish", "--out", out, "--to", set+"-without", "--creator", "A", "--licence", "CC0-1.0", "--without", "urls", "r")
-	if text, _ := robocensus(t, 0, "reproduce", set+"-without"); !strings.Contains(text, "\nthe same, as far as compared (not compared: sitemap_files, coverage, summary (coverage, ") {
+	robocensus(t, 0, "publish", "--out", out, "--to", set+"-without", "--creator", "A", "--licence", "CC0-1.0",
+		"--without", "urls", "r")
+	if text, _ := robocensus(t, 0, "reproduce", set+"-without"); !strings.Contains(text,
+		"\nthe same, as far as compared (not compared: sitemap_files, coverage, summary (coverage, ") {
 		t.Errorf("reproduce without the pages says\n%s", text)
 	}
 	fromWARC := filepath.Join(dir, "warc")
-	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--sitemaps", "5", "--progress", "none", "--warc", evidence, "--out", fromWARC, "--run", "r")
+	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--sitemaps", "5", "--progress", "none",
+		"--warc", evidence, "--out", fromWARC, "--run", "r")
 	wantTablesAgain(t, out, fromWARC, "sitemap_files", "coverage", "urls", "policies")
 
 	shards := filepath.Join(dir, "shards")
@@ -164,7 +184,8 @@ func TestSitemapsOfHosts(t *testing.T) {
 		mostKills = 2
 	}
 	for done := false; !done; {
-		c := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed, "--run", "r", "--resume", "--concurrency", "20")...)
+		c := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed, "--run", "r", "--resume",
+			"--concurrency", "20")...)
 		must(t, c.Start())
 		if kills++; kills > mostKills {
 			must(t, c.Wait())
@@ -183,7 +204,8 @@ func TestSitemapsOfHosts(t *testing.T) {
 			rows := func(dir string) string {
 				return fmt.Sprintf("SELECT %s FROM read_parquet('%s/%s/run=r/*.parquet')", columns, dir, table)
 			}
-			if got := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))", rows(out), rows(other), rows(other))); got != "0" {
+			if got := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%s EXCEPT ALL %[1]s))",
+				rows(out), rows(other), rows(other))); got != "0" {
 				t.Errorf("%s: %s rows of %s differ", filepath.Base(other), got, table)
 			}
 		}

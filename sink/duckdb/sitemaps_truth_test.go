@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// The interval that a broken expectation tells of a host's sample holds the share of all pages that it lists, counted one by one,
+// The interval that a broken expectation tells of a host's sample holds the share of all pages that
+// it lists, counted one by one,
 // in 95 % of 500 hosts that list up to 4,000 pages and close any share of them; where all are
 // judged, the share is exact. Pages that stand there twice count once.
 func TestCoverageAgainstAllListedPages(t *testing.T) {
@@ -58,7 +59,9 @@ func TestCoverageAgainstAllListedPages(t *testing.T) {
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n")
 	out := filepath.Join(dir, "out")
 	promises := write(t, filepath.Join(dir, "promises.yaml"), "- {name: all, coverage: {agent: GPTBot, at_least: 100%}}\n")
-	robocensus(t, 1, "run", "--expect", promises, "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--per-address", "200", "--retries", "0", "--sitemaps", "1", "--out", out, "--run", "r")
+	robocensus(t, 1, "run", "--expect", promises, "--agents", agents, "--progress", "none", "--hosts", list, "--schemes",
+		"http", "--connect-to", server.Listener.Addr().String(), "--per-address", "200", "--retries", "0", "--sitemaps", "1",
+		"--out", out, "--run", "r")
 	_, rows, err := ask(quick(t, out), "SELECT host, listed, sampled, allowed FROM coverage")
 	must(t, err)
 	if len(rows) != hosts {

@@ -51,7 +51,8 @@ func TestStops(t *testing.T) {
 		signal syscall.Signal
 		code   int // exit code, unless the run had already ended
 		again  int // most hosts asked again
-	}{{syscall.SIGINT, 130, 0}, {syscall.SIGTERM, 75, 0}, {syscall.SIGKILL, -1, inFlight}, {syscall.SIGSTOP, 0, inFlight}} {
+	}{{syscall.SIGINT, 130, 0}, {syscall.SIGTERM, 75, 0}, {syscall.SIGKILL, -1, inFlight},
+		{syscall.SIGSTOP, 0, inFlight}} {
 		for _, memory := range []bool{false, true} {
 			ended, total := 0, 0
 			for n := range *stops {
@@ -89,7 +90,8 @@ func TestStops(t *testing.T) {
 				must(t, os.RemoveAll(out))
 				must(t, os.RemoveAll(out+"-state"))
 			}
-			t.Logf("%-10v with a memory %-5v: %d times, %d of them ended the run; hosts asked again: %d", row.signal, memory, *stops, ended, total)
+			t.Logf("%-10v with a memory %-5v: %d times, %d of them ended the run; hosts asked again: %d", row.signal, memory,
+				*stops, ended, total)
 		}
 	}
 }

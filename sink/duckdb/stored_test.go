@@ -98,7 +98,8 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 			robocensus, robofarm := filepath.Join(bin, "robocensus"), filepath.Join(bin, "robofarm")
 			dir := t.TempDir()
 			out, agents, list := filepath.Join(dir, "out"), filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "hosts.txt")
-			if err := os.WriteFile(agents, []byte("- {name: GPTBot}\n- {name: Googlebot-Image, falls_back_to: [Googlebot]}\n- {name: MJ12bot}\n- {name: AdsBot-Google, ignores_star: true}\n"), 0o666); err != nil {
+			if err := os.WriteFile(agents, []byte("- {name: GPTBot}\n- {name: Googlebot-Image, falls_back_to: [Googlebot]}\n"+
+				"- {name: MJ12bot}\n- {name: AdsBot-Google, ignores_star: true}\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			names := hostFiles(t, files)
@@ -109,7 +110,8 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 			if err := os.WriteFile(list, []byte(lines.String()), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			common := []string{"run", "--out", out, "--agents", agents, "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none", "--run"}
+			common := []string{"run", "--out", out, "--agents", agents, "--profile", "google,rfc9309", "--keep-bodies",
+				"--progress", "none", "--run"}
 			addr := serveFarm(t, robofarm, files)
 			warc := filepath.Join(dir, "files.warc.gz")
 			runCommand(t, robofarm, "warc", "--dir", files, "--out", warc)
@@ -126,10 +128,12 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 			}
 
 			db := everyRun(t, out)
-			if got := one(t, db, "SELECT count(*) FROM fetches WHERE run = 'network' AND reason = 'success'"); got != fmt.Sprint(len(names)) {
+			if got := one(t, db,
+				"SELECT count(*) FROM fetches WHERE run = 'network' AND reason = 'success'"); got != fmt.Sprint(len(names)) {
 				t.Fatalf("%s of %d files came over the network", got, len(names))
 			}
-			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "policies", "verdicts", "agents", "bodies"} {
+			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "policies",
+				"verdicts", "agents", "bodies"} {
 				columns := "* EXCLUDE (run, seq, origin)"
 				switch table {
 				case "agents", "bodies":
@@ -137,7 +141,8 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 				}
 				for _, run := range []string{"warc", "bodies", "again"} {
 					for _, pair := range [][2]string{{"network", run}, {run, "network"}} {
-						query := fmt.Sprintf("SELECT count(*) FROM (SELECT %[1]s FROM %[2]s WHERE run = '%[3]s' EXCEPT ALL SELECT %[1]s FROM %[2]s WHERE run = '%[4]s')", columns, table, pair[0], pair[1])
+						query := fmt.Sprintf("SELECT count(*) FROM (SELECT %[1]s FROM %[2]s WHERE run = '%[3]s' EXCEPT ALL SELECT "+
+							"%[1]s FROM %[2]s WHERE run = '%[4]s')", columns, table, pair[0], pair[1])
 						if got := one(t, db, query); got != "0" {
 							t.Errorf("%s: %s rows of %s are not in %s", table, got, pair[0], pair[1])
 						}
@@ -145,15 +150,18 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 				}
 			}
 			// A re-judged run has the facts of the run that it reads.
-			query := "SELECT count(*) FROM (SELECT * EXCLUDE (run) FROM fetches WHERE run = 'network' EXCEPT ALL SELECT * EXCLUDE (run) FROM fetches WHERE run = 'again')"
+			query := "SELECT count(*) FROM (SELECT * EXCLUDE (run) FROM fetches WHERE run = 'network' EXCEPT ALL SELECT * " +
+				"EXCLUDE (run) FROM fetches WHERE run = 'again')"
 			if got := one(t, db, query); got != "0" {
 				t.Errorf("fetches: %s rows differ when re-evaluated", got)
 			}
-			query = "SELECT count(*) FROM fetches WHERE run = 'warc' AND (source <> 'warc' OR warc_file IS NULL OR warc_offset IS NULL OR warc_length IS NULL OR status <> 200 OR fetch_time IS NULL)"
+			query = "SELECT count(*) FROM fetches WHERE run = 'warc' AND (source <> 'warc' OR warc_file IS NULL OR " +
+				"warc_offset IS NULL OR warc_length IS NULL OR status <> 200 OR fetch_time IS NULL)"
 			if got := one(t, db, query); got != "0" {
 				t.Errorf("%s rows of the WARC lack what it tells", got)
 			}
-			query = "SELECT count(*) FROM fetches WHERE run = 'bodies' AND (source <> 'body' OR status IS NOT NULL OR len(hops) > 0 OR final_url IS NOT NULL)"
+			query = "SELECT count(*) FROM fetches WHERE run = 'bodies' AND (source <> 'body' OR status IS NOT NULL OR " +
+				"len(hops) > 0 OR final_url IS NOT NULL)"
 			if got := one(t, db, query); got != "0" {
 				t.Errorf("%s rows of bodies tell of a request that nobody made", got)
 			}

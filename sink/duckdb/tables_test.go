@@ -281,7 +281,8 @@ func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
 		for _, schema := range []string{"main.", "history."} {
-			for _, table := range append(tablesIn(t, out), "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls") {
+			for _, table := range append(tablesIn(t, out), "answers", "documents", "labels", "label_counts", "sitemap_files",
+				"coverage", "urls") {
 				_, rows, err := ask(db, "DESCRIBE "+schema+table)
 				if err != nil {
 					t.Errorf("%s: %v", table, err)
@@ -291,7 +292,8 @@ func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 				for _, row := range rows {
 					got = append(got, strings.Trim(row[0], `"`)+" "+row[1])
 				}
-				if got, want := strings.ReplaceAll(strings.Join(got, ", "), `"`, ""), strings.Join(strings.Fields(types[table]), " "); got != want {
+				if got, want := strings.ReplaceAll(strings.Join(got, ", "), `"`, ""), strings.Join(strings.Fields(types[table]),
+					" "); got != want {
 					t.Errorf("%s%s:\n got %s\nwant %s", schema, table, got, want)
 				}
 			}
@@ -312,14 +314,17 @@ func tablesIn(t *testing.T, dir string) (tables []string) {
 
 func TestPartitionsByRun(t *testing.T) {
 	db := database(t)
-	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z "+
+		"first" {
 		t.Errorf("runs are %s", got)
 	}
 	for _, table := range tablesIn(t, out) {
 		if slices.Contains([]string{"policies", "verdicts", "summary", "examples", "changes"}, table) {
 			continue // the first has two profiles, and nothing before it
 		}
-		if got := one(t, db, "SELECT count(*) FILTER (run = 'first') = count(*) FILTER (run <> 'first') AND count(*) > 0 FROM "+table); got != "true" {
+		if got := one(t, db,
+			"SELECT count(*) FILTER (run = 'first') = count(*) FILTER (run <> 'first') AND count(*) > 0 FROM "+
+				table); got != "true" {
 			t.Errorf("%s: the runs differ in their rows", table)
 		}
 	}
@@ -338,45 +343,87 @@ const versusStarBroken = `WITH v AS (SELECT run, seq, agent, profile, url, CASE 
 func TestNoRowBreaksARule(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
-		"no line 0":                              "SELECT count(*) FROM verdicts WHERE rule_line = 0",
-		"a rule has line, kind and pattern":      "SELECT count(*) FROM verdicts WHERE (reason IN ('rule', 'empty_rule')) <> (rule_line IS NOT NULL AND rule_kind IS NOT NULL AND rule_pattern IS NOT NULL)",
-		"no status 0":                            "SELECT count(*) FROM fetches WHERE status = 0",
-		"no answer, no final URL":                "SELECT count(*) FROM fetches WHERE (status IS NULL) <> (final_url IS NULL)",
-		"an agent has a line":                    "SELECT count(*) FROM groups WHERE len(agents) <> len(agent_lines) OR agent_lines[1] <> line OR agent_lines <> list_sort(agent_lines)",
-		"a 5xx has a class":                      "SELECT count(*) FROM fetches WHERE status BETWEEN 500 AND 599 AND error_class IS NULL",
-		"an error has a class":                   "SELECT count(*) FROM fetches WHERE (error IS NULL) <> (error_class IS NULL)",
-		"hops end at status":                     "SELECT count(*) FROM fetches WHERE hops[-1].status IS DISTINCT FROM status",
-		"every target was asked":                 "SELECT count(*) FROM fetches WHERE len(hops) = 0 OR attempts < 1",
-		"digest and bytes go together":           "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND body_bytes IS NULL",
-		"seq is a key":                           "SELECT count(*) - count(DISTINCT (run, seq)) FROM fetches",
-		"policies join fetches":                  "SELECT count(*) FROM policies ANTI JOIN fetches USING (run, seq, host, origin)",
-		"verdicts join policies":                 "SELECT count(*) FROM verdicts ANTI JOIN policies USING (run, seq, agent, profile)",
-		"rules join groups":                      "SELECT count(*) FROM rules r WHERE group_index IS NOT NULL AND NOT EXISTS (FROM groups g WHERE g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index)",
-		"deciding rules are rules":               "SELECT count(*) FROM verdicts v WHERE profile = 'google' AND rule_line IS NOT NULL AND NOT EXISTS (FROM rules r WHERE r.run = v.run AND r.seq = v.seq AND r.line = v.rule_line AND r.kind = v.rule_kind AND r.pattern = v.rule_pattern)",
-		"counts of fetches are those of tables":  "SELECT count(*) FROM fetches f WHERE groups <> (SELECT count(*) FROM groups g WHERE g.run = f.run AND g.seq = f.seq) OR rules <> (SELECT count(*) FROM rules r WHERE r.run = f.run AND r.seq = f.seq) OR sitemaps <> (SELECT count(*) FROM sitemaps s WHERE s.run = f.run AND s.seq = f.seq)",
-		"full allow allows":                      "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE outcome = 'full_allow' AND verdict <> 'allow' OR outcome = 'full_disallow' AND verdict <> 'disallow'",
-		"an outage is not a policy":              "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', 'undefined')) <> (class = 'unknown')",
-		"group_agent only where rules decide":    "SELECT count(*) FROM policies WHERE group_agent IS NOT NULL AND outcome <> 'conditional_allow' OR is_explicit AND (group_agent IS NULL OR group_agent = '*')",
-		"is_explicit is a group of one's own":    "SELECT count(*) FROM policies WHERE is_explicit <> (match IS NOT DISTINCT FROM 'own')",
-		"only own groups stand to *":             "SELECT count(*) FROM policies WHERE (versus_star IS NOT NULL) <> (match IS NOT DISTINCT FROM 'own')",
-		"versus_star is one of five":             "SELECT count(*) FROM policies WHERE versus_star NOT IN ('equal', 'stricter', 'looser', 'mixed', 'undecided')",
-		"verdicts bear versus_star out":          versusStarBroken,
-		"equal profiles have equal verdicts":     "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND f.profile = 'google' WHERE p.versus_first = 'equal' AND v.verdict <> f.verdict",
-		"escapes_only: samples have none":        "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND f.profile = 'google' WHERE p.versus_first = 'escapes_only' AND v.verdict <> f.verdict AND NOT contains(v.url, '%')",
-		"versus_first where rules decide":        "SELECT count(*) FROM policies p JOIN (SELECT run, seq, agent, outcome FROM policies WHERE profile = 'google') f USING (run, seq, agent) WHERE (p.versus_first IS NOT NULL) <> (p.profile <> 'google' AND p.outcome = 'conditional_allow' AND f.outcome = 'conditional_allow')",
-		"a match where rules decide":             "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome <> 'conditional_allow')",
-		"a match has agent and line of a group":  "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') <> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",
-		"a match says whose token it is":         "SELECT count(*) FROM policies JOIN agents USING (run, agent) WHERE CASE match WHEN 'own' THEN NOT list_contains(tokens, group_agent) WHEN 'fallback' THEN NOT list_contains(falls_back_to, group_agent) WHEN 'star' THEN group_agent <> '*' END",
-		"a group stands at group_line":           "SELECT count(*) FROM policies p WHERE profile = 'google' AND group_line IS NOT NULL AND NOT EXISTS (FROM groups g WHERE g.run = p.run AND g.seq = p.seq AND g.line = p.group_line AND list_contains(g.tokens, lower(p.group_agent)))",
-		"tokens of groups are in lower case":     "SELECT count(*) FROM (SELECT unnest(tokens) AS token FROM groups) WHERE token <> lower(token)",
-		"each agent has one row":                 "SELECT count(*) - count(DISTINCT (run, agent)) FROM agents",
-		"policies are of the agents":             "SELECT count(*) FROM (SELECT DISTINCT run, agent, category FROM policies) p FULL JOIN agents a USING (run, agent, category) WHERE p.run IS NULL OR a.run IS NULL",
-		"bodies are what was judged":             "SELECT count(*) FROM fetches f WHERE content_digest IS NOT NULL AND NOT EXISTS (FROM bodies b WHERE b.run = f.run AND b.content_digest = f.content_digest AND octet_length(b.body) = f.body_bytes)",
-		"a closed policy closes every sample":    "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE class = 'disallow_all' AND verdict = 'allow' OR class = 'allow_all' AND verdict = 'disallow'",
-		"ranks are the same everywhere":          "SELECT count(*) FROM verdicts v JOIN fetches f USING (run, seq) WHERE v.rank IS DISTINCT FROM f.rank",
-		"each profile judges every target":       "SELECT count(*) FROM (SELECT run, seq, agent, count(*) n FROM policies GROUP BY ALL) WHERE n <> CASE run WHEN 'first' THEN 2 ELSE 1 END",
-		"fields of signals are the known ones":   "SELECT count(*) FROM signals WHERE field NOT IN ('content-signal', 'content-usage', 'license', 'request-rate', 'visit-time', 'clean-param', 'host', 'noindex')",
-		"nothing from memory, which is not kept": "SELECT count(*) FROM fetches WHERE source <> 'network' OR stale_since IS NOT NULL OR warc_file IS NOT NULL",
+		"no line 0": "SELECT count(*) FROM verdicts WHERE rule_line = 0",
+		"a rule has line, kind and pattern": "SELECT count(*) FROM verdicts WHERE (reason IN ('rule', 'empty_rule')) " +
+			"<> (rule_line IS NOT NULL AND rule_kind IS NOT NULL AND rule_pattern IS NOT NULL)",
+		"no status 0": "SELECT count(*) FROM fetches WHERE status = 0",
+		"no answer, no final URL": "SELECT count(*) FROM fetches WHERE (status IS NULL) " +
+			"<> (final_url IS NULL)",
+		"an agent has a line": "SELECT count(*) FROM groups WHERE len(agents) <> len(agent_lines) OR " +
+			"agent_lines[1] <> line OR agent_lines <> list_sort(agent_lines)",
+		"a 5xx has a class": "SELECT count(*) FROM fetches WHERE status BETWEEN 500 AND 599 " +
+			"AND error_class IS NULL",
+		"an error has a class": "SELECT count(*) FROM fetches WHERE (error IS NULL) <> " +
+			"(error_class IS NULL)",
+		"hops end at status": "SELECT count(*) FROM fetches WHERE hops[-1].status " +
+			"IS DISTINCT FROM status",
+		"every target was asked": "SELECT count(*) FROM fetches WHERE len(hops) = 0 OR attempts < 1",
+		"digest and bytes go together": "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL " +
+			"AND body_bytes IS NULL",
+		"seq is a key": "SELECT count(*) - count(DISTINCT (run, seq)) FROM fetches",
+		"policies join fetches": "SELECT count(*) FROM policies ANTI JOIN fetches USING (run, " +
+			"seq, host, origin)",
+		"verdicts join policies": "SELECT count(*) FROM verdicts ANTI JOIN policies USING (run, " +
+			"seq, agent, profile)",
+		"rules join groups": "SELECT count(*) FROM rules r WHERE group_index IS NOT NULL AND NOT " +
+			"EXISTS (FROM groups g WHERE g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index)",
+		"deciding rules are rules": "SELECT count(*) FROM verdicts v WHERE profile = 'google' AND rule_line " +
+			"IS NOT NULL AND NOT EXISTS (FROM rules r WHERE r.run = v.run AND r.seq = v.seq AND r.line = v.rule_line AND " +
+			"r.kind = v.rule_kind AND r.pattern = v.rule_pattern)",
+		"counts of fetches are those of tables": "SELECT count(*) FROM fetches f WHERE groups <> (SELECT count(*) FROM " +
+			"groups g WHERE g.run = f.run AND g.seq = f.seq) OR rules <> (SELECT count(*) FROM rules r WHERE r.run = f.run " +
+			"AND r.seq = f.seq) OR sitemaps <> (SELECT count(*) FROM sitemaps s WHERE s.run = f.run AND s.seq = f.seq)",
+		"full allow allows": "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, " +
+			"profile) WHERE outcome = 'full_allow' AND verdict <> 'allow' OR outcome = 'full_disallow' AND " +
+			"verdict <> 'disallow'",
+		"an outage is not a policy": "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', " +
+			"'undefined')) <> (class = 'unknown')",
+		"group_agent only where rules decide": "SELECT count(*) FROM policies WHERE group_agent IS NOT NULL AND outcome " +
+			"<> 'conditional_allow' OR is_explicit AND (group_agent IS NULL OR group_agent = '*')",
+		"is_explicit is a group of one's own": "SELECT count(*) FROM policies WHERE is_explicit <> (match IS NOT " +
+			"DISTINCT FROM 'own')",
+		"only own groups stand to *": "SELECT count(*) FROM policies WHERE (versus_star IS NOT NULL) <> (match " +
+			"IS NOT DISTINCT FROM 'own')",
+		"versus_star is one of five": "SELECT count(*) FROM policies WHERE versus_star NOT IN ('equal', " +
+			"'stricter', 'looser', 'mixed', 'undecided')",
+		"verdicts bear versus_star out": versusStarBroken,
+		"equal profiles have equal verdicts": "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, " +
+			"profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND " +
+			"f.profile = 'google' WHERE p.versus_first = 'equal' AND v.verdict <> f.verdict",
+		"escapes_only: samples have none": "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, " +
+			"profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND " +
+			"f.profile = 'google' WHERE p.versus_first = 'escapes_only' AND v.verdict <> f.verdict AND NOT contains(v.url, '%')",
+		"versus_first where rules decide": "SELECT count(*) FROM policies p JOIN (SELECT run, seq, agent, outcome " +
+			"FROM policies WHERE profile = 'google') f USING (run, seq, agent) WHERE (p.versus_first IS NOT NULL) <> " +
+			"(p.profile <> 'google' AND p.outcome = 'conditional_allow' AND f.outcome = 'conditional_allow')",
+		"a match where rules decide": "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome " +
+			"<> 'conditional_allow')",
+		"a match has agent and line of a group": "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') " +
+			"<> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",
+		"a match says whose token it is": "SELECT count(*) FROM policies JOIN agents USING (run, agent) WHERE CASE " +
+			"match WHEN 'own' THEN NOT list_contains(tokens, group_agent) WHEN 'fallback' THEN NOT " +
+			"list_contains(falls_back_to, group_agent) WHEN 'star' THEN group_agent <> '*' END",
+		"a group stands at group_line": "SELECT count(*) FROM policies p WHERE profile = 'google' AND group_line " +
+			"IS NOT NULL AND NOT EXISTS (FROM groups g WHERE g.run = p.run AND g.seq = p.seq AND g.line = p.group_line AND " +
+			"list_contains(g.tokens, lower(p.group_agent)))",
+		"tokens of groups are in lower case": "SELECT count(*) FROM (SELECT unnest(tokens) AS token FROM groups) WHERE " +
+			"token <> lower(token)",
+		"each agent has one row": "SELECT count(*) - count(DISTINCT (run, agent)) FROM agents",
+		"policies are of the agents": "SELECT count(*) FROM (SELECT DISTINCT run, agent, category FROM " +
+			"policies) p FULL JOIN agents a USING (run, agent, category) WHERE p.run IS NULL OR a.run IS NULL",
+		"bodies are what was judged": "SELECT count(*) FROM fetches f WHERE content_digest IS NOT NULL AND NOT " +
+			"EXISTS (FROM bodies b WHERE b.run = f.run AND b.content_digest = f.content_digest AND octet_length(b.body) " +
+			"= f.body_bytes)",
+		"a closed policy closes every sample": "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, " +
+			"profile) WHERE class = 'disallow_all' AND verdict = 'allow' OR class = 'allow_all' AND verdict = 'disallow'",
+		"ranks are the same everywhere": "SELECT count(*) FROM verdicts v JOIN fetches f USING (run, seq) WHERE " +
+			"v.rank IS DISTINCT FROM f.rank",
+		"each profile judges every target": "SELECT count(*) FROM (SELECT run, seq, agent, count(*) n FROM policies " +
+			"GROUP BY ALL) WHERE n <> CASE run WHEN 'first' THEN 2 ELSE 1 END",
+		"fields of signals are the known ones": "SELECT count(*) FROM signals WHERE field NOT IN ('content-signal', " +
+			"'content-usage', 'license', 'request-rate', 'visit-time', 'clean-param', 'host', 'noindex')",
+		"nothing from memory, which is not kept": "SELECT count(*) FROM fetches WHERE source <> 'network' OR stale_since " +
+			"IS NOT NULL OR warc_file IS NOT NULL",
 	} {
 		if got := one(t, db, query); got != "0" {
 			t.Errorf("%s: %s rows break it", name, got)
@@ -391,14 +438,17 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		const step = `(CASE WHEN left(%[1]s::VARCHAR, 1) = '1' THEN 4 WHEN left(%[1]s::VARCHAR, 1) < '5' THEN 6 ELSE 20 END * 10::BIGINT ** (strlen(%[1]s::VARCHAR) - 3))::BIGINT`
 		const from = `(CASE WHEN left(%[1]s::VARCHAR, 1) = '1' THEN 100 WHEN left(%[1]s::VARCHAR, 1) < '5' THEN 200 ELSE 500 END * 10::BIGINT ** (strlen(%[1]s::VARCHAR) - 3))::BIGINT`
 		const first = from + ` + (%[1]s - ` + from + `) // ` + step + ` * ` + step
-		return fmt.Sprintf(`CASE WHEN %[1]s < 100 THEN %[1]s::VARCHAR ELSE (`+first+`)::VARCHAR || '-' || (`+first+` + `+step+` - 1)::VARCHAR END`, column)
+		return fmt.Sprintf(`CASE WHEN %[1]s < 100 THEN %[1]s::VARCHAR ELSE (`+first+`)::VARCHAR || '-' || (`+first+` + `+
+			step+` - 1)::VARCHAR END`, column)
 	}
 	histogram := func(column string) string {
-		return "SELECT " + stratum + ", NULL, NULL, NULL, " + bin(column) + ", count(*) FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL"
+		return "SELECT " + stratum + ", NULL, NULL, NULL, " + bin(column) +
+			", count(*) FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL"
 	}
 	// hosts counts hosts that have a row in rows (seq, key), of the first run.
 	hosts := func(rows string) string {
-		return "SELECT " + stratum + ", NULL, NULL, NULL, key, count(DISTINCT seq) FROM (" + rows + ") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
+		return "SELECT " + stratum + ", NULL, NULL, NULL, key, count(DISTINCT seq) FROM (" + rows +
+			") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
 	}
 	// ways counts hosts by how they refuse the training of models, in the first run.
 	ways := func(rows string) string {
@@ -407,10 +457,12 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 			of = strings.Replace(of, " FROM "+table, " FROM (FROM "+table+" WHERE run = 'first')", 1)
 		}
 		of = strings.Replace(of, "WHERE class =", "WHERE profile = 'google' AND class =", 1)
-		return of + "SELECT " + stratum + ", NULL, NULL, 'google', key, count(DISTINCT seq) FROM (" + rows + ") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
+		return of + "SELECT " + stratum + ", NULL, NULL, 'google', key, count(DISTINCT seq) FROM (" + rows +
+			") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
 	}
 	network := func(key, condition string) string {
-		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition + " GROUP BY ALL"
+		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition +
+			" GROUP BY ALL"
 	}
 	const (
 		failed = `coalesce(error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'no_route', 'canceled'), false)`
@@ -434,51 +486,97 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		category = `SELECT seq, rank, category, profile, CASE WHEN bool_or(class = 'unknown') THEN 'unknown' WHEN NOT bool_or(class = 'disallow_all') THEN 'none'
 			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
 	)
-	const turnsAway = "CASE WHEN NOT " + turnedAway + " THEN 'none' WHEN status IN (429, 503) THEN 'throttled' WHEN status = 402 THEN 'payment' ELSE 'refused' END"
-	const byName = "run = 'first' AND profile = 'google' AND category = 'ai-training' AND class = 'disallow_all' AND match IN ('own', 'fallback')"
+	const turnsAway = "CASE WHEN NOT " + turnedAway +
+		" THEN 'none' WHEN status IN (429, 503) THEN 'throttled' WHEN status = 402 THEN 'payment' ELSE 'refused' END"
+	const byName = "run = 'first' AND profile = 'google' AND category = 'ai-training' AND class = 'disallow_all' AND " +
+		"match IN ('own', 'fallback')"
 	queries := map[string]string{
-		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // under the first profile
-		"targets":            "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
-		"status":             "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
-		"error_class":        "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
-		"network_failure":    "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(error_class, 'none'), count(*) FROM fetches WHERE reason = 'network_failure' GROUP BY ALL",
-		"outcome":            "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
-		"policy":             "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
-		"policy_explicit":    "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
-		"policy_fallback":    "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
-		"policy_versus_star": "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE versus_star IS NOT NULL GROUP BY ALL",
-		"versus_first":       "SELECT " + stratum + ", agent, category, profile, versus_first, count(*) FROM policies WHERE versus_first IS NOT NULL GROUP BY ALL",
-		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 3 THEN 'different' WHEN 2 THEN 'undecided' WHEN 1 THEN 'escapes_only' ELSE 'equal' END, count(*) FROM (" +
-			"SELECT rank, profile, max(CASE versus_first WHEN 'different' THEN 3 WHEN 'undecided' THEN 2 WHEN 'escapes_only' THEN 1 ELSE 0 END) AS n FROM policies WHERE run = 'first' AND versus_first IS NOT NULL AND NOT (profile <> 'google' AND agent IN (SELECT agent FROM agents WHERE ignores_star)) GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
-		"verdict":            "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
-		"line_class":         "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"line_class_hosts":   hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
-		"field":              hosts("SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS key FROM lines WHERE run = 'first' AND class IN ('extension', 'unknown_field') UNION SELECT seq, field FROM signals WHERE run = 'first'"),
-		"signal":             hosts("SELECT seq, " + signal + " AS key FROM signals WHERE run = 'first'"),
-		"feature":            hosts(feature),
-		"category":           "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category + ") WHERE true GROUP BY ALL",
-		"crawl_delay":        "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
-		"sitemap":            "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"body":               hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
-		"preference":         hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences WHERE run = 'first' AND scope NOT IN ('orphan', 'page') AND use IS NOT NULL AND preference IS NOT NULL"),
-		"preference_remark":  hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first' AND scope <> 'page'"),
-		"signal_reach":       hosts("SELECT seq, binds AS key FROM (" + strings.Replace(signalReach, "WHERE p.mechanism", "WHERE p.run = 'first' AND p.mechanism", 1) + ")"),
-		"refusal":            ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals UNION ALL SELECT seq, 'terms' FROM (" + strings.Replace(byTerms, "WHERE", "WHERE run = 'first' AND", 1) + ")"),
-		"refusal_set":        ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage'], way)) AS key FROM refusals GROUP BY seq"),
-		"template":           hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
-		"turned_away":        "SELECT " + stratum + ", NULL, NULL, NULL, " + turnsAway + ", count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
-		"turned_away_reason": "SELECT " + stratum + ", NULL, NULL, 'google', " + turnsAway + " || ' ' || reason, count(*) FROM fetches WHERE challenge IS NULL AND " + turnedAway + " GROUP BY ALL",
-		"challenge":          "SELECT " + stratum + ", NULL, NULL, NULL, 'none', count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
-		"policy_template":    "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
-		"parity":             "SELECT " + stratum + ", agent, category, NULL, parity, count(*) FROM policies WHERE profile = 'google' AND parity IS NOT NULL GROUP BY ALL",
-		"parity_hosts":       "SELECT " + stratum + ", NULL, NULL, NULL, ['equal', 'escapes_only', 'undecided', 'different', 'kept_out', 'let_in'][n], count(*) FROM (SELECT rank, max(list_position(['equal', 'escapes_only', 'undecided', 'different', 'kept_out', 'let_in'], parity)) AS n FROM policies WHERE run = 'first' AND parity IS NOT NULL GROUP BY run, seq, rank) WHERE true GROUP BY ALL",
-		"parity_cause":       "SELECT " + stratum + ", agent, category, NULL, key, count(DISTINCT seq) FROM (SELECT seq, agent, CASE WHEN causes > 1 THEN 'several' ELSE cause END AS key FROM lines WHERE run = 'first' AND class = 'not_portable') JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) JOIN (SELECT agent, category FROM agents WHERE run = 'first') USING (agent) WHERE true GROUP BY ALL",
-		"parity_cause_hosts": hosts("SELECT seq, CASE WHEN causes > 1 THEN 'several' ELSE cause END AS key FROM lines WHERE run = 'first' AND class = 'not_portable'"),
-		"policy_pair": "SELECT " + stratum + ", agent, category, profile, key, count(*) FROM (SELECT * FROM policies WHERE " + byName + ") JOIN (SELECT seq, agent AS key FROM policies WHERE " + byName + ") USING (seq) " +
+		// under the first profile
+		"reason":  "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL",
+		"targets": "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
+		"status": "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM " +
+			"fetches GROUP BY ALL",
+		"error_class": "SELECT " + stratum +
+			", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
+		"network_failure": "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(error_class, 'none'), count(*) FROM " +
+			"fetches WHERE reason = 'network_failure' GROUP BY ALL",
+		"outcome": "SELECT " + stratum +
+			", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
+		"policy": "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
+		"policy_explicit": "SELECT " + stratum +
+			", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
+		"policy_fallback": "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match " +
+			"= 'fallback' GROUP BY ALL",
+		"policy_versus_star": "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE " +
+			"versus_star IS NOT NULL GROUP BY ALL",
+		"versus_first": "SELECT " + stratum +
+			", agent, category, profile, versus_first, count(*) FROM policies WHERE versus_first IS NOT NULL GROUP BY ALL",
+		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 3 THEN 'different' WHEN 2 THEN " +
+			"'undecided' WHEN 1 THEN 'escapes_only' ELSE 'equal' END, count(*) FROM (SELECT rank, profile, max(CASE " +
+			"versus_first WHEN 'different' THEN 3 WHEN 'undecided' THEN 2 WHEN 'escapes_only' THEN 1 ELSE 0 END) AS n FROM " +
+			"policies WHERE run = 'first' AND versus_first IS NOT NULL AND NOT (profile <> 'google' AND agent IN (SELECT " +
+			"agent FROM agents WHERE ignores_star)) GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
+		"verdict": "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run " +
+			"= 'first' GROUP BY ALL",
+		"line_class": "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, " +
+			"rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"line_class_hosts": hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
+		"field": hosts("SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS key " +
+			"FROM lines WHERE run = 'first' AND class IN ('extension', 'unknown_field') UNION SELECT seq, field FROM signals " +
+			"WHERE run = 'first'"),
+		"signal":  hosts("SELECT seq, " + signal + " AS key FROM signals WHERE run = 'first'"),
+		"feature": hosts(feature),
+		"category": "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category +
+			") WHERE true GROUP BY ALL",
+		"crawl_delay": "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") +
+			", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
+		"sitemap": "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN " +
+			"is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM " +
+			"fetches) USING (run, seq) GROUP BY ALL",
+		"body": hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN " +
+			"'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN " +
+			"only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
+		"preference": hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences " +
+			"WHERE run = 'first' AND scope NOT IN ('orphan', 'page') AND use IS NOT NULL AND preference IS NOT NULL"),
+		"preference_remark": hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN " +
+			"conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first' AND scope <> 'page'"),
+		"signal_reach": hosts("SELECT seq, binds AS key FROM (" + strings.Replace(signalReach, "WHERE p.mechanism",
+			"WHERE p.run = 'first' AND p.mechanism", 1) + ")"),
+		"refusal": ways(
+			"SELECT seq, unnest([way, 'any']) AS key FROM refusals UNION ALL SELECT seq, 'terms' FROM (" +
+				strings.Replace(byTerms, "WHERE", "WHERE run = 'first' AND", 1) + ")"),
+		"refusal_set": ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', " +
+			"'content-signal', 'content-usage'], way)) AS key FROM refusals GROUP BY seq"),
+		"template": hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
+		"turned_away": "SELECT " + stratum + ", NULL, NULL, NULL, " + turnsAway +
+			", count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
+		"turned_away_reason": "SELECT " + stratum + ", NULL, NULL, 'google', " + turnsAway +
+			" || ' ' || reason, count(*) FROM fetches WHERE challenge IS NULL AND " + turnedAway + " GROUP BY ALL",
+		"challenge": "SELECT " + stratum +
+			", NULL, NULL, NULL, 'none', count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
+		"policy_template": "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE " +
+			"class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
+		"parity": "SELECT " + stratum + ", agent, category, NULL, parity, count(*) FROM policies WHERE profile " +
+			"= 'google' AND parity IS NOT NULL GROUP BY ALL",
+		"parity_hosts": "SELECT " + stratum + ", NULL, NULL, NULL, ['equal', 'escapes_only', 'undecided', " +
+			"'different', 'kept_out', 'let_in'][n], count(*) FROM (SELECT rank, max(list_position(['equal', 'escapes_only', " +
+			"'undecided', 'different', 'kept_out', 'let_in'], parity)) AS n FROM policies WHERE run = 'first' AND parity IS " +
+			"NOT NULL GROUP BY run, seq, rank) WHERE true GROUP BY ALL",
+		"parity_cause": "SELECT " + stratum + ", agent, category, NULL, key, count(DISTINCT seq) FROM (SELECT seq, " +
+			"agent, CASE WHEN causes > 1 THEN 'several' ELSE cause END AS key FROM lines WHERE run = 'first' AND class = " +
+			"'not_portable') JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) JOIN (SELECT agent, " +
+			"category FROM agents WHERE run = 'first') USING (agent) WHERE true GROUP BY ALL",
+		"parity_cause_hosts": hosts("SELECT seq, CASE WHEN causes > 1 THEN 'several' ELSE cause END AS key FROM lines " +
+			"WHERE run = 'first' AND class = 'not_portable'"),
+		"policy_pair": "SELECT " + stratum +
+			", agent, category, profile, key, count(*) FROM (SELECT * FROM policies WHERE " + byName +
+			") JOIN (SELECT seq, agent AS key FROM policies WHERE " + byName + ") USING (seq) " +
 			"WHERE run = 'first' AND agent < key GROUP BY ALL",
-		"dead_name":            hosts("SELECT seq, unnest([name, 'any']) AS key FROM " + deadNames + " WHERE run = 'first'"),
-		"dead_name_lines":      "SELECT " + stratum + ", NULL, NULL, NULL, name, count(*) FROM " + deadNames + " JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
+		"dead_name": hosts("SELECT seq, unnest([name, 'any']) AS key FROM " + deadNames + " WHERE run = 'first'"),
+		"dead_name_lines": "SELECT " + stratum + ", NULL, NULL, NULL, name, count(*) FROM " + deadNames +
+			" JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"total_us": "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") +
+			", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
 		"source":               "SELECT " + stratum + ", NULL, NULL, NULL, source, count(*) FROM fetches GROUP BY ALL",
 		"tld":                  network(tld, "true"),
 		"tld_failed":           network(tld, failed),
@@ -495,7 +593,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"groups":               histogram("groups"),
 		"sitemaps":             histogram("sitemaps"),
 	}
-	if got, want := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM summary"), strings.Join(slices.Sorted(maps.Keys(queries)), " "); got != want {
+	if got, want := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM summary"),
+		strings.Join(slices.Sorted(maps.Keys(queries)), " "); got != want {
 		t.Errorf("metrics are\n%s and not\n%s", got, want)
 	}
 	for metric, query := range queries {
@@ -508,7 +607,9 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		if metric == "body" || metric == "preference_remark" {
 			query = strings.Replace(query, "WHERE true", "WHERE key IS NOT NULL", 1)
 		}
-		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' AND (metric NOT IN ('reason', 'turned_away_reason') OR profile = 'google') GROUP BY ALL"
+		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = " +
+			"'first' AND metric = '" + metric + "' AND (metric NOT IN ('reason', 'turned_away_reason') OR profile = " +
+			"'google') GROUP BY ALL"
 		if got := one(t, db, "SELECT count(*) FROM (("+query+") EXCEPT ALL ("+summed+")) "); got != "0" {
 			t.Errorf("%s: %s counts of the tables are not in the summary", metric, got)
 		}
@@ -526,32 +627,65 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 func TestExamplesAreOfTheTables(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
-		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY ALL) WHERE n > CASE WHEN metric = 'policy' THEN 5 WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
-		"of their rank":            "SELECT count(*) FROM examples e WHERE NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.rank IS NOT DISTINCT FROM e.rank)",
-		"short":                    "SELECT count(*) FROM examples WHERE strlen(text) > 203",
-		"no line 0":                "SELECT count(*) FROM examples WHERE line = 0",
-		"of lines":                 "SELECT count(*) FROM examples e WHERE metric = 'line_class' AND NOT EXISTS (FROM lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND l.class = e.key AND (length(e.text) > 200 OR e.text = coalesce(l.field || ': ', '') || l.value))",
-		"of fetches":               "SELECT count(*) FROM examples e WHERE metric = 'error_class' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.error_class = e.key AND f.error = e.text)",
-		"of reasons":               "SELECT count(*) FROM examples e WHERE metric = 'reason' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.reason = e.key AND e.text = coalesce(f.status || ' ' || f.final_url, f.error))",
-		"of signals":               "SELECT count(*) FROM examples e WHERE metric = 'signal' AND NOT EXISTS (FROM signals s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND contains(e.text, s.value))",
-		"of sitemaps":              "SELECT count(*) FROM examples e WHERE metric = 'sitemap' AND NOT EXISTS (FROM sitemaps s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND s.url = e.text)",
-		"of groups":                "SELECT count(*) FROM examples e WHERE metric = 'crawl_delay' AND NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line = e.line AND g.crawl_delay = e.text::DOUBLE)",
-		"of statements":            "SELECT count(*) FROM examples e WHERE metric = 'preference_remark' AND NOT EXISTS (FROM preferences p WHERE p.run = e.run AND p.host = e.host AND p.line = e.line AND e.key IN (p.remark, p.scope, CASE WHEN p.conflict THEN 'conflict' END) AND contains(e.text, p.value))",
-		"of parity":                "SELECT count(*) FROM examples e WHERE metric = 'parity_cause' AND NOT EXISTS (FROM lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND e.key IN (l.cause, CASE WHEN l.causes > 1 THEN 'several' END) AND starts_with(e.text, l.agent || ', google: ') AND contains(e.text, '; ' || l.parser || ': '))",
-		"of templates":             "SELECT count(*) FROM examples e WHERE metric = 'template' AND NOT EXISTS (FROM templates t WHERE t.run = e.run AND t.host = e.host AND t.first_line = e.line AND t.template = e.key AND coalesce(t.version, '') = e.text)",
-		"of policies":              "SELECT count(*) FROM examples e WHERE metric = 'policy' AND NOT EXISTS (FROM policies p WHERE p.run = e.run AND p.host = e.host AND p.agent = e.key AND p.class = 'disallow_all' AND p.match = e.text AND p.group_line IS NOT DISTINCT FROM e.line)",
-		"the best ranked":          "SELECT count(*) FROM (SELECT run, agent, rank FROM (SELECT run, agent, rank, row_number() OVER (PARTITION BY run, agent ORDER BY rank NULLS LAST) AS n FROM (SELECT DISTINCT ON (run, agent, host) run, agent, rank FROM policies WHERE class = 'disallow_all' AND profile = 'google' ORDER BY rank)) WHERE n <= 5 EXCEPT ALL SELECT run, key, rank FROM examples WHERE metric = 'policy')",
-		"of dead names":            "SELECT count(*) FROM examples e WHERE metric = 'dead_name' AND (lower(e.key) <> lower(e.text) OR NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line <= e.line AND list_contains(g.agents, e.text)))",
-		"of servers":               "SELECT count(*) FROM examples e WHERE metric = 'server' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.server = e.text)",
-		"the ten largest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'body_bytes' EXCEPT ALL SELECT run, body_bytes FROM fetches WHERE content_digest IS NOT NULL QUALIFY row_number() OVER (PARTITION BY run ORDER BY body_bytes DESC) <= 10)",
-		"the ten slowest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'total_us' EXCEPT ALL SELECT run, total_us FROM fetches QUALIFY row_number() OVER (PARTITION BY run ORDER BY total_us DESC) <= 10)",
-		"every class has some":     "SELECT count(*) FROM (SELECT DISTINCT run, 'line_class' AS metric, class AS key FROM lines UNION SELECT DISTINCT run, 'error_class', error_class FROM fetches WHERE error_class IS NOT NULL) ANTI JOIN examples USING (run, metric, key)",
+		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY " +
+			"ALL) WHERE n > CASE WHEN metric = 'policy' THEN 5 WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
+		"of their rank": "SELECT count(*) FROM examples e WHERE NOT EXISTS (FROM fetches f WHERE f.run = e.run " +
+			"AND f.host = e.host AND f.rank IS NOT DISTINCT FROM e.rank)",
+		"short":     "SELECT count(*) FROM examples WHERE strlen(text) > 203",
+		"no line 0": "SELECT count(*) FROM examples WHERE line = 0",
+		"of lines": "SELECT count(*) FROM examples e WHERE metric = 'line_class' AND NOT EXISTS (FROM " +
+			"lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND l.class = e.key AND (length(e.text) > " +
+			"200 OR e.text = coalesce(l.field || ': ', '') || l.value))",
+		"of fetches": "SELECT count(*) FROM examples e WHERE metric = 'error_class' AND NOT EXISTS (FROM " +
+			"fetches f WHERE f.run = e.run AND f.host = e.host AND f.error_class = e.key AND f.error = e.text)",
+		"of reasons": "SELECT count(*) FROM examples e WHERE metric = 'reason' AND NOT EXISTS (FROM fetches " +
+			"f WHERE f.run = e.run AND f.host = e.host AND f.reason = e.key AND e.text = coalesce(f.status || ' ' || " +
+			"f.final_url, f.error))",
+		"of signals": "SELECT count(*) FROM examples e WHERE metric = 'signal' AND NOT EXISTS (FROM signals " +
+			"s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND contains(e.text, s.value))",
+		"of sitemaps": "SELECT count(*) FROM examples e WHERE metric = 'sitemap' AND NOT EXISTS (FROM " +
+			"sitemaps s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND s.url = e.text)",
+		"of groups": "SELECT count(*) FROM examples e WHERE metric = 'crawl_delay' AND NOT EXISTS (FROM " +
+			"groups g WHERE g.run = e.run AND g.host = e.host AND g.line = e.line AND g.crawl_delay = e.text::DOUBLE)",
+		"of statements": "SELECT count(*) FROM examples e WHERE metric = 'preference_remark' AND NOT EXISTS " +
+			"(FROM preferences p WHERE p.run = e.run AND p.host = e.host AND p.line = e.line AND e.key IN (p.remark, p.scope, " +
+			"CASE WHEN p.conflict THEN 'conflict' END) AND contains(e.text, p.value))",
+		"of parity": "SELECT count(*) FROM examples e WHERE metric = 'parity_cause' AND NOT EXISTS (FROM " +
+			"lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND e.key IN (l.cause, CASE WHEN l.causes > " +
+			"1 THEN 'several' END) AND starts_with(e.text, l.agent || ', google: ') AND contains(e.text, '; " +
+			"' || l.parser || ': '))",
+		"of templates": "SELECT count(*) FROM examples e WHERE metric = 'template' AND NOT EXISTS (FROM " +
+			"templates t WHERE t.run = e.run AND t.host = e.host AND t.first_line = e.line AND t.template = e.key AND " +
+			"coalesce(t.version, '') = e.text)",
+		"of policies": "SELECT count(*) FROM examples e WHERE metric = 'policy' AND NOT EXISTS (FROM policies " +
+			"p WHERE p.run = e.run AND p.host = e.host AND p.agent = e.key AND p.class = 'disallow_all' AND p.match = e.text " +
+			"AND p.group_line IS NOT DISTINCT FROM e.line)",
+		"the best ranked": "SELECT count(*) FROM (SELECT run, agent, rank FROM (SELECT run, agent, rank, " +
+			"row_number() OVER (PARTITION BY run, agent ORDER BY rank NULLS LAST) AS n FROM (SELECT DISTINCT ON (run, agent, " +
+			"host) run, agent, rank FROM policies WHERE class = 'disallow_all' AND profile = 'google' ORDER BY rank)) WHERE n " +
+			"<= 5 EXCEPT ALL SELECT run, key, rank FROM examples WHERE metric = 'policy')",
+		"of dead names": "SELECT count(*) FROM examples e WHERE metric = 'dead_name' AND (lower(e.key) <> " +
+			"lower(e.text) OR NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line <= e.line AND " +
+			"list_contains(g.agents, e.text)))",
+		"of servers": "SELECT count(*) FROM examples e WHERE metric = 'server' AND NOT EXISTS (FROM fetches " +
+			"f WHERE f.run = e.run AND f.host = e.host AND f.server = e.text)",
+		"the ten largest": "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = " +
+			"'body_bytes' EXCEPT ALL SELECT run, body_bytes FROM fetches WHERE content_digest IS NOT NULL QUALIFY " +
+			"row_number() OVER (PARTITION BY run ORDER BY body_bytes DESC) <= 10)",
+		"the ten slowest": "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = " +
+			"'total_us' EXCEPT ALL SELECT run, total_us FROM fetches QUALIFY row_number() OVER (PARTITION BY run ORDER BY " +
+			"total_us DESC) <= 10)",
+		"every class has some": "SELECT count(*) FROM (SELECT DISTINCT run, 'line_class' AS metric, class AS key FROM " +
+			"lines UNION SELECT DISTINCT run, 'error_class', error_class FROM fetches WHERE error_class IS NOT NULL) ANTI " +
+			"JOIN examples USING (run, metric, key)",
 	} {
 		if got := one(t, db, query); got != "0" {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay dead_name error_class line_class parity_cause policy preference_remark reason server signal signal_reach sitemap template total_us versus_first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes "+
+		"crawl_delay dead_name error_class line_class parity_cause policy preference_remark reason server signal "+
+		"signal_reach sitemap template total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }
@@ -573,7 +707,8 @@ func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
 		if table == "examples" {
 			of = "(FROM examples WHERE metric <> 'versus_first')" // the later run has one profile
 		}
-		query := fmt.Sprintf("SELECT count(*) FROM (SELECT %[1]s FROM %[2]s WHERE run = 'first' EXCEPT ALL SELECT %[1]s FROM %[2]s WHERE run <> 'first')", columns, of)
+		query := fmt.Sprintf("SELECT count(*) FROM (SELECT %[1]s FROM %[2]s WHERE run = 'first' EXCEPT ALL SELECT %[1]s "+
+			"FROM %[2]s WHERE run <> 'first')", columns, of)
 		if got := one(t, db, query); got != "0" {
 			t.Errorf("%s: %s rows differ", table, got)
 		}
@@ -605,7 +740,8 @@ func TestDemoHosts(t *testing.T) {
 		"oversized.body.test":     "conditional_allow success 200 1 NULL",
 		"bomb.body.test":          "conditional_allow success 200 1 NULL",
 	} {
-		got := one(t, db, "SELECT concat_ws(' ', outcome, reason, coalesce(status::VARCHAR, 'NULL'), len(hops), coalesce(error_class, 'NULL')) FROM fetches WHERE run = 'first' AND host = '"+host+"'")
+		got := one(t, db, "SELECT concat_ws(' ', outcome, reason, coalesce(status::VARCHAR, 'NULL'), len(hops), "+
+			"coalesce(error_class, 'NULL')) FROM fetches WHERE run = 'first' AND host = '"+host+"'")
 		if got != want {
 			t.Errorf("%s: %s, want %s", host, got, want)
 		}

@@ -31,7 +31,8 @@ const turnedAway = "coalesce(status IN (401, 402, 403, 429, 451) OR status = 503
 
 // Words of the terminal, and the rows of fetches that each counts.
 var printedRows = map[string]string{
-	"answered":       "reason IN ('success', 'html_redirect', 'client_error', 'misconfigured_server', 'redirect_unresolved', 'revisit_unresolved') OR reason LIKE 'redirect_%' OR " + turnedAway,
+	"answered": "reason IN ('success', 'html_redirect', 'client_error', 'misconfigured_server', " +
+		"'redirect_unresolved', 'revisit_unresolved') OR reason LIKE 'redirect_%' OR " + turnedAway,
 	"  a robots.txt": "reason = 'success' AND NOT is_html",
 	"  a page of HTML in place of a robots.txt":  "reason = 'success' AND is_html",
 	"  no robots.txt (4xx)":                      "status BETWEEN 400 AND 499 AND NOT " + turnedAway,
@@ -43,16 +44,19 @@ var printedRows = map[string]string{
 	"  redirects in a loop":                      "reason = 'redirect_loop'",
 	"  too many redirects":                       "reason = 'redirect_limit'",
 	"server error":                               "reason = 'server_error' AND NOT " + turnedAway,
-	"could not be reached":                       "status IS NULL AND error_class IN ('dns_not_found', 'dns_failure', 'connect_refused', 'connect_timeout', 'connect_failure', 'tls', 'timeout', 'reset')",
-	"  connection reset":                         "error_class = 'reset'",
-	"  timeout":                                  "error_class = 'timeout'",
-	"no usable answer":                           "error_class IN ('protocol', 'truncated_body', 'header_too_large') OR status = 304",
-	"  invalid answer":                           "error_class = 'protocol' OR status = 304",
-	"  answer that broke off":                    "error_class = 'truncated_body'",
-	"the rules decide":                           "outcome = 'conditional_allow' AND challenge IS NULL",
-	"everything allowed, no rules":               "outcome = 'full_allow' AND challenge IS NULL",
-	"unknown behind a wall":                      "outcome IN ('conditional_allow', 'full_allow') AND challenge IS NOT NULL",
-	"closed by an outage":                        "outcome = 'full_disallow'",
+	"could not be reached": "status IS NULL AND error_class IN ('dns_not_found', 'dns_failure', " +
+		"'connect_refused', 'connect_timeout', 'connect_failure', 'tls', 'timeout', 'reset')",
+	"  connection reset": "error_class = 'reset'",
+	"  timeout":          "error_class = 'timeout'",
+	"no usable answer": "error_class IN ('protocol', 'truncated_body', 'header_too_large') " +
+		"OR status = 304",
+	"  invalid answer":             "error_class = 'protocol' OR status = 304",
+	"  answer that broke off":      "error_class = 'truncated_body'",
+	"the rules decide":             "outcome = 'conditional_allow' AND challenge IS NULL",
+	"everything allowed, no rules": "outcome = 'full_allow' AND challenge IS NULL",
+	"unknown behind a wall": "outcome IN ('conditional_allow', 'full_allow') AND " +
+		"challenge IS NOT NULL",
+	"closed by an outage": "outcome = 'full_disallow'",
 }
 
 var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
@@ -62,7 +66,8 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	db := reader(t, single)
 	text := said
 	said := sections()
-	hosts, files := number(t, db, "count(*)"), number(t, db, "count(*) FILTER (outcome = 'conditional_allow' AND challenge IS NULL)")
+	hosts, files := number(t, db, "count(*)"), number(t, db,
+		"count(*) FILTER (outcome = 'conditional_allow' AND challenge IS NULL)")
 
 	counted := 0
 	for _, heading := range []string{"How they answered", "What that means under profile google"} {
@@ -108,33 +113,41 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	}
 
 	answered := number(t, db, "count(*) FILTER ("+printedRows["answered"]+")")
-	if want := fmt.Sprintf("%d of %d hosts answered (%s), and the rules of %d decide (%s).", answered, hosts, share(answered, hosts), files, share(files, hosts)); len(said[""]) != 2 || said[""][1] != want {
+	if want := fmt.Sprintf("%d of %d hosts answered (%s), and the rules of %d decide (%s).", answered, hosts,
+		share(answered, hosts), files, share(files, hosts)); len(said[""]) != 2 || said[""][1] != want {
 		t.Errorf("it says %q, want %q", said[""], want)
 	}
 	if want := fmt.Sprintf("%d hosts asked in ", hosts); !strings.HasPrefix(said[""][0], want) {
 		t.Errorf("it says %q, want %q", said[""][0], want)
 	}
-	training := one(t, db, "SELECT count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND class = 'disallow_all'")
+	training := one(t, db, "SELECT count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND "+
+		"class = 'disallow_all'")
 	var n int64
 	fmt.Sscan(training, &n)
-	if want := fmt.Sprintf("%d hosts (%s) shut out an agent for AI training; %s of those with rules.", n, share(n, hosts), share(n, files)); said[want] == nil {
+	if want := fmt.Sprintf("%d hosts (%s) shut out an agent for AI training; %s of those with rules.", n, share(n, hosts),
+		share(n, files)); said[want] == nil {
 		t.Errorf("it does not say %q", want)
 	}
 
-	_, ways, err := ask(db, refusalsOf+`SELECT way, count(DISTINCT seq)::VARCHAR AS n FROM refusals GROUP BY way ORDER BY count(DISTINCT seq) DESC, way`)
+	_, ways, err := ask(db, refusalsOf+
+		`SELECT way, count(DISTINCT seq)::VARCHAR AS n FROM refusals GROUP BY way ORDER BY count(DISTINCT seq) DESC, way`)
 	must(t, err)
 	var waysSaid []string
 	for _, row := range ways {
 		waysSaid = append(waysSaid, row[1]+" "+map[string]string{
-			"crawler": "by shutting out a crawler", "token": "by shutting out a policy token", "content-signal": "by a content signal", "content-usage": "by a usage preference",
+			"crawler": "by shutting out a crawler", "token": "by shutting out a policy token",
+			"content-signal": "by a content signal", "content-usage": "by a usage preference",
 		}[row[0]])
 	}
-	if want := fmt.Sprintf("%s hosts refuse AI training in robots.txt: %s", one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM refusals"), strings.Join(waysSaid, ", ")); len(ways) != 4 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want+" ") {
+	if want := fmt.Sprintf("%s hosts refuse AI training in robots.txt: %s",
+		one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM refusals"), strings.Join(waysSaid, ", ")); len(ways) != 4 ||
+		!strings.Contains(strings.Join(strings.Fields(string(text)), " "), want+" ") {
 		t.Errorf("it does not say %q", want)
 	}
 
 	terms := one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM ("+byTerms+")")
-	if want := "a licence in robots.txt, whose terms permit or refuse AI training."; !strings.Contains(string(text), "\n"+terms+" other names "+want) && !strings.Contains(string(text), "\n"+terms+" others name "+want) {
+	if want := "a licence in robots.txt, whose terms permit or refuse AI training."; !strings.Contains(string(text),
+		"\n"+terms+" other names "+want) && !strings.Contains(string(text), "\n"+terms+" others name "+want) {
 		t.Errorf("it does not say that %s name %q", terms, want)
 	}
 
@@ -142,7 +155,8 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	if len(table) != 14 {
 		t.Fatalf("who is shut out: %q", table)
 	}
-	_, rows, err := ask(db, `SELECT category, agent, hosts, own, partly FROM (SELECT category, agent, count(*) FILTER (class = 'disallow_all') AS hosts,
+	_, rows, err := ask(db,
+		`SELECT category, agent, hosts, own, partly FROM (SELECT category, agent, count(*) FILTER (class = 'disallow_all') AS hosts,
 		count(*) FILTER (class = 'disallow_all' AND is_explicit) AS own, count(*) FILTER (class = 'partial') AS partly FROM policies GROUP BY ALL)
 		ORDER BY hosts DESC, own DESC, agent LIMIT 10`)
 	if err != nil {
@@ -160,10 +174,12 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who is shut out (-tables +printed):\n%s", diff)
 	}
-	left := one(t, db, `WITH shut_out AS (SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent), last AS (SELECT n FROM shut_out ORDER BY n DESC LIMIT 1 OFFSET 9)
+	left := one(t, db,
+		`WITH shut_out AS (SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent), last AS (SELECT n FROM shut_out ORDER BY n DESC LIMIT 1 OFFSET 9)
 		SELECT CASE tied WHEN 0 THEN format('and {} more with fewer', fewer) ELSE format('and {} more with {} hosts, {} with fewer', tied, (FROM last), fewer) END FROM (SELECT count(*) FILTER (n < (FROM last)) AS fewer,
 			count(*) FILTER (n = (FROM last)) - (SELECT count(*) FROM (FROM shut_out ORDER BY n DESC LIMIT 10) WHERE n = (FROM last)) AS tied FROM shut_out)`)
-	if want := fmt.Sprintf("with rules: of the %d hosts whose rules decide;", files); table[11] != left+" (report --html has all)" || !strings.HasPrefix(table[12], want) {
+	if want := fmt.Sprintf("with rules: of the %d hosts whose rules decide;", files); table[11] != left+
+		" (report --html has all)" || !strings.HasPrefix(table[12], want) {
 		t.Errorf("below it says %q, want %q and %q", table[11:], left, want)
 	}
 

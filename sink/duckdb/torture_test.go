@@ -188,7 +188,8 @@ func (v *victim) wantEvidence(t *testing.T) {
 	evidence, again := filepath.Join(v.work, "r.warc.gz"), filepath.Join(v.work, "again")
 	robocensus(t, 0, "verify", "--out", v.dir, "r", "--warc", evidence)
 	wantWholeArchive(t, evidence, v.dir, false)
-	robocensus(t, 0, "run", "--warc", evidence, "--out", again, "--run", "r", "--profile", "google,rfc9309", "--keep-bodies", "--tables", "fetches,rules,bodies", "--progress", "none")
+	robocensus(t, 0, "run", "--warc", evidence, "--out", again, "--run", "r", "--profile", "google,rfc9309",
+		"--keep-bodies", "--tables", "fetches,rules,bodies", "--progress", "none")
 	wantTablesAgain(t, v.dir, again, "fetches", "rules", "bodies")
 	left, err := filepath.Glob(filepath.Join(v.work, ".*"))
 	must(t, err)
@@ -322,7 +323,8 @@ func (v *victim) verify(t *testing.T) {
 		}
 		code, want = 0, ""
 	}
-	if text, _ := robocensus(t, code, "verify", "--out", v.dir, "r"); !strings.Contains(text, want) || !strings.HasSuffix(text, ": whole\n") {
+	if text, _ := robocensus(t, code, "verify", "--out", v.dir, "r"); !strings.Contains(text, want) ||
+		!strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("after a kill %s, verify says %s", v.look(), text)
 	}
 }

@@ -90,9 +90,11 @@ func TestACountIsNeverDoubled(t *testing.T) {
 
 // derived maps the views over the tables' views to the tables that they need.
 var derived = map[string]string{
-	"fetches_latest": "fetches", "fetches_resolved": "fetches", "redirects": "fetches", "policies_resolved": "fetches policies",
+	"fetches_latest": "fetches", "fetches_resolved": "fetches", "redirects": "fetches",
+	"policies_resolved": "fetches policies",
 	"verdicts_resolved": "fetches verdicts", "directives": "groups rules sitemaps lines",
-	"named_classes": "fetches groups rules sitemaps lines", "classifications": "fetches groups rules sitemaps lines policies",
+	"named_classes":   "fetches groups rules sitemaps lines",
+	"classifications": "fetches groups rules sitemaps lines policies",
 }
 
 // The views of tables in history have the rows of the globs in README; a bare name
@@ -103,7 +105,8 @@ func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 	db := reader(t, dir)
 	profiled := []string{"policies", "verdicts", "summary"}
 	for table := range types {
-		if slices.Contains([]string{"changes", "bodies", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls"}, table) {
+		if slices.Contains([]string{"changes", "bodies", "answers", "documents", "labels", "label_counts", "sitemap_files",
+			"coverage", "urls"}, table) {
 			continue // this folder lacks the table
 		}
 		glob := fmt.Sprintf("read_parquet('%s/%s/*/*.parquet', hive_partitioning = true)", dir, table)
@@ -125,7 +128,8 @@ func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"SELECT string_agg(DISTINCT profile, ' ' ORDER BY profile) FROM history.policies":          "google google-2012 rfc9309",
+		"SELECT string_agg(DISTINCT profile, ' ' ORDER BY profile) FROM history.policies": "google " +
+			"google-2012 rfc9309",
 		"SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM history.classifications":           "m unfinished z",
 		"SELECT string_agg(DISTINCT run || profile, ' ') FROM classifications":                     "mgoogle",
 		"SELECT count(*) - (SELECT count(*) FROM history.policies) FROM history.policies_resolved": "0",
@@ -169,7 +173,8 @@ func TestAMissingTableSaysSo(t *testing.T) {
 	}
 	for _, written := range all {
 		dir := filepath.Join(t.TempDir(), "out")
-		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", "r", "--tables", written, "--progress", "none")
+		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir,
+			"--run", "r", "--tables", written, "--progress", "none")
 		db := quick(t, dir)
 		missing := func(needs string) (tables []string) {
 			for _, table := range strings.Fields(needs) {
@@ -215,7 +220,8 @@ func TestAMissingTableSaysSo(t *testing.T) {
 		}
 		// A column whose join finds nothing is null.
 		if written == "rules,groups,verdicts" {
-			for _, query := range []string{"SELECT count(rank) FROM rules", "SELECT count(rank) FROM history.groups", "SELECT count(category) FROM verdicts"} {
+			for _, query := range []string{"SELECT count(rank) FROM rules", "SELECT count(rank) FROM history.groups",
+				"SELECT count(category) FROM verdicts"} {
 				if got := one(t, db, query); got != "0" {
 					t.Errorf("%s: %s", query, got)
 				}
@@ -270,9 +276,11 @@ func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 		bodies := filepath.Join(t.TempDir(), "bodies")
 		must(t, os.Mkdir(bodies, 0o777))
 		for h := range 3 {
-			write(t, filepath.Join(bodies, fmt.Sprintf("h%d.test", h)), fmt.Sprintf("User-agent: *\nDisallow: %s\n", []string{"/", "/a"}[(i+h)%2]))
+			write(t, filepath.Join(bodies, fmt.Sprintf("h%d.test", h)), fmt.Sprintf("User-agent: *\nDisallow: %s\n",
+				[]string{"/", "/a"}[(i+h)%2]))
 		}
-		runCommand(t, command, "run", "--bodies", bodies, "--out", dir, "--run", run, "--progress", "none", "--profile", "google,rfc9309")
+		runCommand(t, command, "run", "--bodies", bodies, "--out", dir, "--run", run, "--progress", "none", "--profile",
+			"google,rfc9309")
 	}
 	runCommand(t, command, "diff", "--out", dir, "a", "b")
 	if said := fails(t, quick(t, dir), "FROM changes"); !strings.Contains(said, "robocensus diff --out DIR b c") {
@@ -284,7 +292,8 @@ func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 		"SELECT string_agg(DISTINCT against || run || profile, ' ') FROM changes WHERE kind = 'policy_class'": "bcgoogle",
 		"SELECT count(DISTINCT host) FROM changes":                                                            "3",
 		"SELECT string_agg(DISTINCT against || run, ' ' ORDER BY against || run) FROM history.changes":        "ab bc",
-		"SELECT string_agg(DISTINCT profile, ' ' ORDER BY profile) FROM history.changes":                      "google rfc9309",
+		"SELECT string_agg(DISTINCT profile, ' ' ORDER BY profile) FROM history.changes": "google " +
+			"rfc9309",
 	} {
 		if got := one(t, db, query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
@@ -295,9 +304,11 @@ func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 // No name of a folder or profile escapes its quotes.
 func TestViewsOfHostileNames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b]*? 'c', {d} run=e; --")
-	config := write(t, filepath.Join(t.TempDir(), "config.yaml"), "profile: [\"it's;DROP\", google]\nprofiles:\n  \"it's;DROP\": {base: google}\n")
+	config := write(t, filepath.Join(t.TempDir(), "config.yaml"), "profile: [\"it's;DROP\", google]\nprofiles:\n"+
+		"  \"it's;DROP\": {base: google}\n")
 	for range 2 { // the second time, the run is complete
-		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", "1.e-5", "--config", config, "--resume", "--progress", "none")
+		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir,
+			"--run", "1.e-5", "--config", config, "--resume", "--progress", "none")
 	}
 	t.Chdir(dir) // as in README: a search path has its own grammar
 	db := folder(t, ".")
@@ -329,9 +340,11 @@ func TestStratum(t *testing.T) {
 	}
 	ranks += "1,one.test\n999999999999,last.test\n"
 	out := filepath.Join(dir, "out")
-	runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", bodies, "--ranks", write(t, filepath.Join(dir, "ranks.csv"), ranks), "--out", out, "--progress", "none")
+	runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", bodies, "--ranks",
+		write(t, filepath.Join(dir, "ranks.csv"), ranks), "--out", out, "--progress", "none")
 	db := quick(t, out)
-	_, want, err := ask(db, "SELECT stratum, sum(count)::BIGINT FROM summary WHERE metric = 'targets' GROUP BY 1 ORDER BY 1")
+	_, want, err := ask(db,
+		"SELECT stratum, sum(count)::BIGINT FROM summary WHERE metric = 'targets' GROUP BY 1 ORDER BY 1")
 	must(t, err)
 	_, got, err := ask(db, "SELECT stratum(rank), count(*) FROM fetches GROUP BY 1 ORDER BY 1")
 	must(t, err)
@@ -344,13 +357,15 @@ func TestStratum(t *testing.T) {
 func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	ranks := write(t, filepath.Join(t.TempDir(), "ranks.csv"), "5,www.morningpost.example\n")
-	runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--ranks", ranks, "--out", dir, "--progress", "none")
+	runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--ranks", ranks,
+		"--out", dir, "--progress", "none")
 	db := quick(t, dir)
 	head, rows, err := ask(db, questions(t)["definitions.sql"])
 	must(t, err)
 	cell := func(row []string, name string) string { return row[slices.Index(head, name)] }
 	for _, row := range rows {
-		if cell(row, "cc") != "NULL" || cell(row, "cc_mended") != "NULL" || cell(row, "longpre") == "NULL" || cell(row, "meaning") == "0" ||
+		if cell(row, "cc") != "NULL" || cell(row, "cc_mended") != "NULL" || cell(row, "longpre") == "NULL" ||
+			cell(row, "meaning") == "0" ||
 			cell(row, "note") != "cc: status unknown for "+cell(row, "files")+" files" {
 			t.Errorf("%v: %v", head, row)
 		}
@@ -358,7 +373,8 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 	if len(rows) != 10 {
 		t.Errorf("%d agents", len(rows))
 	}
-	if got := one(t, db, "SELECT answer FROM ("+questions(t)["status-classes.sql"]+") WHERE top = 1000"); got != "a file whose status is not known" {
+	if got := one(t, db, "SELECT answer FROM ("+questions(t)["status-classes.sql"]+
+		") WHERE top = 1000"); got != "a file whose status is not known" {
 		t.Errorf("the answer of a stored body: %s", got)
 	}
 }
@@ -368,11 +384,15 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 func TestFiguresAgree(t *testing.T) {
 	db := reader(t, single)
 	for _, agent := range []string{"GPTBot", "AhrefsBot", "Bytespider"} {
-		want := strings.Fields(one(t, db, fmt.Sprintf(`SELECT concat_ws(' ', closed, round(100 * closed / hosts, 1)::DECIMAL(4, 1), round(100 * closed / files, 1)::DECIMAL(4, 1))
+		want := strings.Fields(
+			one(t, db,
+				fmt.Sprintf(
+					`SELECT concat_ws(' ', closed, round(100 * closed / hosts, 1)::DECIMAL(4, 1), round(100 * closed / files, 1)::DECIMAL(4, 1))
 			FROM (SELECT sum(count) FILTER (metric = 'policy' AND agent = '%s' AND key = 'disallow_all') AS closed, sum(count) FILTER (metric = 'targets') AS hosts,
 			sum(count) FILTER (metric = 'outcome' AND key = 'conditional_allow') AS files FROM summary)`, agent)))
 		line := regexp.MustCompile(`(?m)^\S+ +` + agent + ` .*$`).FindString(string(said))
-		if cells := strings.Fields(line); len(cells) < 5 || cells[2] != want[0] || cells[3] != want[1]+"%" || cells[4] != want[2]+"%" {
+		if cells := strings.Fields(line); len(cells) < 5 || cells[2] != want[0] || cells[3] != want[1]+"%" ||
+			cells[4] != want[2]+"%" {
 			t.Errorf("%s: the terminal says %q, the counters %v", agent, line, want)
 		}
 		for name, columns := range map[string][]string{
@@ -384,7 +404,8 @@ func TestFiguresAgree(t *testing.T) {
 			must(t, err)
 			for i, column := range columns {
 				for _, row := range rows {
-					if at := slices.Index(head, column); column != "" && slices.Contains(row, agent) && row[at] != strings.TrimSuffix(want[i], ".0") {
+					if at := slices.Index(head, column); column != "" && slices.Contains(row, agent) && row[at] != strings.TrimSuffix(
+						want[i], ".0") {
 						t.Errorf("%s: %s has %s %s, the counters %s", agent, name, column, row[at], want[i])
 					}
 				}
@@ -398,7 +419,8 @@ func TestFiguresAgree(t *testing.T) {
 		must(t, err)
 		for _, described := range columns {
 			column := described[0]
-			if strings.Contains(column, "percent") && column != "percent_of_hosts" && column != "percent_of_files" && (name != "versus-star.sql" && name != "parity.sql" || column != "percent_of_named") {
+			if strings.Contains(column, "percent") && column != "percent_of_hosts" && column != "percent_of_files" &&
+				(name != "versus-star.sql" && name != "parity.sql" || column != "percent_of_named") {
 				t.Errorf("%s: %s names no base", name, column)
 			}
 		}
@@ -434,13 +456,15 @@ func TestColumnsAreDescribed(t *testing.T) {
 	t.Parallel()
 	db := folder(t, single)
 	for table := range types {
-		if got := one(t, db, "SELECT coalesce(string_agg(column_name, ' ' ORDER BY column_name), '') FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '"+table+"' AND comment IS NULL"); got != map[string]string{
+		if got := one(t, db, "SELECT coalesce(string_agg(column_name, ' ' ORDER BY column_name), '') FROM duckdb_columns() "+
+			"WHERE schema_name = 'main' AND table_name = '"+table+"' AND comment IS NULL"); got != map[string]string{
 			"groups": "rank run", "rules": "rank run", "verdicts": "category run", "changes": "against run",
 		}[table] && got != "run" {
 			t.Errorf("%s: nothing is said of %s", table, got)
 		}
 	}
-	if got := one(t, db, "SELECT comment FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = 'rules' AND column_name = 'line'"); got != "Line of the file, from 1. Example: `12`." {
+	if got := one(t, db, "SELECT comment FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = 'rules' AND "+
+		"column_name = 'line'"); got != "Line of the file, from 1. Example: `12`." {
 		t.Errorf("rules.line: %q", got)
 	}
 }

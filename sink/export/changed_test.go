@@ -36,7 +36,8 @@ func TestPolicyChangesOfAHost(t *testing.T) {
 			policyChange{Opened: true, LetIn: true, Template: new("cms")}},
 		{"from some to none", []schema.Change{class("partial", "disallow_all"), rules("undecided")},
 			policyChange{Closed: true, ShutOut: true, Template: new("cms")}},
-		{"from all to some", []schema.Change{class("allow_all", "partial")}, policyChange{Closed: true, Template: new("cms")}},
+		{"from all to some", []schema.Change{class("allow_all", "partial")}, policyChange{Closed: true,
+			Template: new("cms")}},
 		{"from none to some", []schema.Change{class("disallow_all", "partial")},
 			policyChange{Opened: true, LetIn: true, Template: new("cms")}},
 	} {
@@ -49,7 +50,8 @@ func TestPolicyChangesOfAHost(t *testing.T) {
 		}
 	}
 	for _, c := range []schema.Change{
-		{Kind: "verdict", Agent: new("a"), Category: new("c")}, {Kind: "rules", Agent: new("other")}, {Kind: "rules", Category: new("c")},
+		{Kind: "verdict", Agent: new("a"), Category: new("c")}, {Kind: "rules", Agent: new("other")},
+		{Kind: "rules", Category: new("c")},
 	} {
 		if _, _, ok := policyKeyOf(&c); ok {
 			t.Errorf("%+v is a policy", c)

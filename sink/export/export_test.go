@@ -44,13 +44,16 @@ func written(t *testing.T, inputs ...journal.Input) (store.Store, *journal.Manif
 	for index := range 2 {
 		s, err := run.Segment(index)
 		must(t, err)
-		must(t, s.Agents.Write(schema.Agent{Name: "A bot", Category: "ai-training", Tokens: []string{"A"}}, schema.Agent{Name: "B", Category: "search"}))
+		must(t, s.Agents.Write(schema.Agent{Name: "A bot", Category: "ai-training", Tokens: []string{"A"}},
+			schema.Agent{Name: "B", Category: "search"}))
 		for i, class := range []string{"allow_all", "partial", "disallow_all", "unknown"} {
 			seq := int64(10*index + i + 1)
 			host := fmt.Sprintf("h%d.example", i)
 			f := schema.Fetch{
-				Seq: seq, Host: host, Origin: "https://" + host, FetchTime: time.Date(2026, 11, 20-index, 0, 0, 0, 123000, time.UTC),
-				ContentType: new("=cmd|'/c calc'!A1"), Server: new("a\x1b[31m\u202e"), Hops: []schema.Hop{{URL: "https://" + host + "/<x>", Status: new(int32(200))}}, Lines: 5,
+				Seq: seq, Host: host, Origin: "https://" + host, FetchTime: time.Date(2026, 11, 20-index, 0, 0, 0, 123000,
+					time.UTC),
+				ContentType: new("=cmd|'/c calc'!A1"), Server: new("a\x1b[31m\u202e"), Hops: []schema.Hop{
+					{URL: "https://" + host + "/<x>", Status: new(int32(200))}}, Lines: 5,
 			}
 			if class != "unknown" {
 				f.ContentDigest, f.IsUTF8, f.Rank = new("X"), new(true), new(seq)
@@ -64,9 +67,11 @@ func written(t *testing.T, inputs ...journal.Input) (store.Store, *journal.Manif
 					if profile == "rfc9309" {
 						of = "allow_all"
 					}
-					must(t, s.Policies.Write(schema.Policy{Seq: seq, Host: host, Origin: f.Origin, Rank: f.Rank, Agent: agent, Profile: profile, Class: of}))
+					must(t, s.Policies.Write(schema.Policy{Seq: seq, Host: host, Origin: f.Origin, Rank: f.Rank, Agent: agent,
+						Profile: profile, Class: of}))
 				}
-				must(t, s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host, Agent: agent, Profile: "google", URL: "/", RuleLine: schema.NonZero(int32(i))}))
+				must(t, s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host, Agent: agent, Profile: "google", URL: "/",
+					RuleLine: schema.NonZero(int32(i))}))
 			}
 			s.Targets++
 		}
@@ -96,30 +101,41 @@ func TestCSV(t *testing.T) {
 		want string
 	}{
 		"columns in the order of the table": {
-			Selection{Table: "groups", Columns: []string{"agents", "crawl_delay", "host"}, Where: []Condition{where("host", "h1.example", "h3.example")}},
-			"host,agents,crawl_delay\n" + strings.Repeat("h1.example,\"[\"\"A\"\",\"\"B\"\"]\",1.5\nh3.example,\"[\"\"A\"\",\"\"B\"\"]\",1.5\n", 2),
+			Selection{Table: "groups", Columns: []string{"agents", "crawl_delay", "host"}, Where: []Condition{
+				where("host", "h1.example", "h3.example")}},
+			"host,agents,crawl_delay\n" +
+				strings.Repeat("h1.example,\"[\"\"A\"\",\"\"B\"\"]\",1.5\nh3.example,\"[\"\"A\"\",\"\"B\"\"]\",1.5\n", 2),
 		},
 		"guarded, escaped, nulls of the unread, times": {
-			Selection{Table: "fetches", Columns: []string{"seq", "fetch_time", "content_type", "server", "is_utf8", "lines"}, Where: []Condition{where("seq", "3", "4")}},
+			Selection{Table: "fetches", Columns: []string{"seq", "fetch_time", "content_type", "server", "is_utf8", "lines"},
+				Where: []Condition{where("seq", "3", "4")}},
 			"seq,fetch_time,content_type,server,is_utf8,lines\n" +
-				"3,2026-11-20T00:00:00.000123Z,'=cmd|'/c calc'!A1,a\\u001b[31m\\u202e,true,5\n4,2026-11-20T00:00:00.000123Z,'=cmd|'/c calc'!A1,a\\u001b[31m\\u202e,,\n",
+				"3,2026-11-20T00:00:00.000123Z,'=cmd|'/c calc'!A1,a\\u001b[31m\\u202e,true,5\n" +
+				"4,2026-11-20T00:00:00.000123Z,'=cmd|'/c calc'!A1,a\\u001b[31m\\u202e,,\n",
 		},
 		"both conditions, an element of a list": {
-			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "B"), where("host", "h0.example")}}, "seq\n1\n11\n",
+			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "B"),
+				where("host", "h0.example")}}, "seq\n1\n11\n",
 		},
 		"no element of a list": {
-			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "", "C", `["A","B"]`)}}, "seq\n",
+			Selection{Table: "groups", Columns: []string{"seq"}, Where: []Condition{where("agents", "", "C", `["A","B"]`)}},
+			"seq\n",
 		},
-		"null": {Selection{Table: "verdicts", Columns: []string{"seq"}, Where: []Condition{where("rule_line", ""), where("agent", "B")}}, "seq\n1\n11\n"},
+		"null": {Selection{Table: "verdicts", Columns: []string{"seq"}, Where: []Condition{where("rule_line", ""),
+			where("agent", "B")}}, "seq\n1\n11\n"},
 		"joined": {
 			Selection{Table: "verdicts", Columns: []string{"seq", "category"}, Where: []Condition{where("host", "h2.example")}},
 			"seq,category\n3,ai-training\n3,search\n13,ai-training\n13,search\n",
 		},
-		"joined for a condition alone": {Selection{Table: "verdicts", Columns: []string{"seq"}, Where: []Condition{where("category", "search"), where("seq", "12")}}, "seq\n12\n"},
-		"ranks of two segments":        {Selection{Table: "groups", Columns: []string{"seq", "rank"}, Where: []Condition{where("host", "h0.example", "h3.example")}}, "seq,rank\n1,1\n4,\n11,11\n14,\n"},
-		"bytes":                        {Selection{Table: "bodies", Where: []Condition{where("content_digest", "2")}}, "content_digest,body\n2,AP8=\n"},
-		"no row":                       {Selection{Table: "groups", Columns: []string{"host"}, Where: []Condition{where("host", "h")}}, "host\n"},
-		"no part":                      {Selection{Table: "rules", Columns: []string{"line", "rank"}}, "line,rank\n"},
+		"joined for a condition alone": {Selection{Table: "verdicts", Columns: []string{"seq"}, Where: []Condition{
+			where("category", "search"), where("seq", "12")}}, "seq\n12\n"},
+		"ranks of two segments": {Selection{Table: "groups", Columns: []string{"seq", "rank"}, Where: []Condition{
+			where("host", "h0.example", "h3.example")}}, "seq,rank\n1,1\n4,\n11,11\n14,\n"},
+		"bytes": {Selection{Table: "bodies", Where: []Condition{where("content_digest", "2")}},
+			"content_digest,body\n2,AP8=\n"},
+		"no row": {Selection{Table: "groups", Columns: []string{"host"}, Where: []Condition{
+			where("host", "h")}}, "host\n"},
+		"no part": {Selection{Table: "rules", Columns: []string{"line", "rank"}}, "line,rank\n"},
 		"access": {
 			Selection{Table: Access, Columns: []string{"host", "A bot"}},
 			"host,A bot\n" + strings.Repeat("h0.example,open\nh1.example,partly\nh2.example,shut out\nh3.example,unread\n", 2),
@@ -128,7 +144,8 @@ func TestCSV(t *testing.T) {
 			Selection{Table: Access, Where: []Condition{where("agent", "B"), where("profile", "rfc9309"), where("rank", "3")}},
 			"host,rank,origin,B\nh2.example,3,https://h2.example,open\n",
 		},
-		"access of some": {Selection{Table: Access, Columns: []string{"rank"}, Where: []Condition{where("B", "shut out")}}, "rank\n3\n13\n"},
+		"access of some": {Selection{Table: Access, Columns: []string{"rank"}, Where: []Condition{where("B", "shut out")}},
+			"rank\n3\n13\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, w := exported(t, "csv", row.Selection)
@@ -152,22 +169,26 @@ func TestAccessOfLastCaptures(t *testing.T) {
 	if want := "rank\n1\n2\n3\n\"\"\n"; out.String() != want { // the second segment is a day older
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
-	for format, want := range map[string]string{"csv": "host,lines\nh0.example,5\nh1.example,5\nh2.example,5\nh3.example,\n",
+	for format, want := range map[string]string{
+		"csv":    "host,lines\nh0.example,5\nh1.example,5\nh2.example,5\nh3.example,\n",
 		"ndjson": `{"host":"h0.example","lines":5}`} {
 		out.Reset()
-		written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest", Columns: []string{"host", "lines"}}, format)
+		written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest", Columns: []string{
+			"host", "lines"}}, format)
 		if must(t, err); !strings.HasPrefix(out.String(), want) || written.Rows != 4 {
 			t.Errorf("%s: %d rows, got %q, want %q", format, written.Rows, out.String(), want)
 		}
 	}
 	out.Reset()
-	if written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest"}, "arrow"); err != nil || written.Rows != 4 {
+	if written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest"}, "arrow"); err != nil ||
+		written.Rows != 4 {
 		t.Errorf("arrow: %d rows, %v", written.Rows, err)
 	}
 }
 
 func TestNDJSON(t *testing.T) {
-	got, _ := exported(t, "ndjson", Selection{Table: "fetches", Where: []Condition{where("seq", "4")}, Columns: []string{"seq", "hops", "server", "rank", "fetch_time", "lines", "has_bom"}})
+	got, _ := exported(t, "ndjson", Selection{Table: "fetches", Where: []Condition{where("seq", "4")}, Columns: []string{
+		"seq", "hops", "server", "rank", "fetch_time", "lines", "has_bom"}})
 	want := `{"seq":4,"rank":null,"fetch_time":"2026-11-20T00:00:00.000123Z","hops":[{"url":"https://h3.example/\u003cx\u003e","status":200}],"server":"a\u001b[31m\u202e","has_bom":false,"lines":null}` + "\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -218,7 +239,8 @@ func TestXLSX(t *testing.T) {
 func TestCellsOfAWorkbook(t *testing.T) {
 	f := new(xlsxFormat)
 	for _, row := range []struct{ value, want any }{
-		{int64(1 << 53), int64(1 << 53)}, {int64(1<<53 + 1), "9007199254740993"}, {1.5, 1.5}, {nil, nil}, {true, true}, {"+1", "'+1"},
+		{int64(1 << 53), int64(1 << 53)}, {int64(1<<53 + 1), "9007199254740993"}, {1.5, 1.5}, {nil, nil}, {true, true},
+		{"+1", "'+1"},
 		{strings.Repeat("ä", mostUnits), strings.Repeat("ä", mostUnits)},
 	} {
 		if got := f.cell(row.value); got != row.want {
@@ -228,7 +250,8 @@ func TestCellsOfAWorkbook(t *testing.T) {
 	if f.cut() != 0 {
 		t.Errorf("%d cells are cut", f.cut())
 	}
-	if got := f.cell("a" + strings.Repeat("😀", mostUnits/2+1)); got != "a"+strings.Repeat("😀", mostUnits/2) || f.cut() != 1 {
+	if got := f.cell("a" + strings.Repeat("😀", mostUnits/2+1)); got != "a"+strings.Repeat("😀", mostUnits/2) ||
+		f.cut() != 1 {
 		t.Errorf("%d bytes, %d cut", len(got.(string)), f.cut())
 	}
 }
@@ -254,15 +277,20 @@ func TestWhatIsNotThere(t *testing.T) {
 		Selection
 		format, want string
 	}{
-		{Selection{Table: "groups", Where: []Condition{where("hots", "")}}, "csv", `column "hots" is not there: the table has seq, host, `},
+		{Selection{Table: "groups", Where: []Condition{where("hots", "")}}, "csv",
+			`column "hots" is not there: the table has seq, host, `},
 		{Selection{Table: "groups", Where: []Condition{where("agent", "A")}}, "csv", `column "agent" is not there: `},
-		{Selection{Table: Access, Where: []Condition{where("agent", "C")}}, "csv", `agent "C" is not there: the run has A bot, B`},
-		{Selection{Table: Access, Columns: []string{"C"}}, "csv", `column "C" is not there: the table has host, rank, origin, A bot, B`},
+		{Selection{Table: Access, Where: []Condition{where("agent", "C")}}, "csv",
+			`agent "C" is not there: the run has A bot, B`},
+		{Selection{Table: Access, Columns: []string{"C"}}, "csv",
+			`column "C" is not there: the table has host, rank, origin, A bot, B`},
 		{Selection{Table: "fetches"}, "xls", `format "xls" is not there`},
-		{Selection{Table: "document_changes"}, "csv", `table "changes", of which the view document_changes is made, is not there: run `},
+		{Selection{Table: "document_changes"}, "csv",
+			`table "changes", of which the view document_changes is made, is not there: run `},
 	} {
 		var out bytes.Buffer
-		if _, err := Table(t.Context(), &out, in, m, row.Selection, row.format); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), row.want) || out.Len() > 0 {
+		if _, err := Table(t.Context(), &out, in, m, row.Selection, row.format); !errors.Is(err, ErrNotThere) ||
+			!strings.Contains(err.Error(), row.want) || out.Len() > 0 {
 			t.Errorf("%+v: %v, %d bytes; want %s", row.Selection, err, out.Len(), row.want)
 		}
 	}
@@ -270,8 +298,10 @@ func TestWhatIsNotThere(t *testing.T) {
 	if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: Access}, "csv"); !errors.Is(err, ErrNotThere) {
 		t.Errorf("access without policies: %v", err)
 	}
-	for table, want := range map[string]string{"answers": `table "answers" is not there: run `, "turned_away": `table "answers", of which the view turned_away is made, is not there: run `} {
-		if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: table}, "csv"); !errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), want) {
+	for table, want := range map[string]string{"answers": `table "answers" is not there: run `,
+		"turned_away": `table "answers", of which the view turned_away is made, is not there: run `} {
+		if _, err := Table(t.Context(), io.Discard, in, m, Selection{Table: table}, "csv"); !errors.Is(err, ErrNotThere) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s without answers: %v, want %s", table, err, want)
 		}
 	}

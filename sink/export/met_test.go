@@ -17,8 +17,9 @@ import (
 // asked, and that turn the control away, too.
 func TestWhatIdentitiesMet(t *testing.T) {
 	dir := t.TempDir()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", ToolVersion: "v0", Tables: []string{"fetches", "answers"}, Profiles: []string{"google"},
-		Started: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Configuration: map[string]any{}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", ToolVersion: "v0", Tables: []string{"fetches", "answers"},
+		Profiles: []string{"google"},
+		Started:  time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), Configuration: map[string]any{}})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
@@ -39,12 +40,14 @@ func TestWhatIdentitiesMet(t *testing.T) {
 	} {
 		seq := int64(i)
 		must(t, s.Fetches.Write(schema.Fetch{Seq: seq, Host: "h.example", Rank: host.rank, CDN: host.cdn}))
-		a := schema.Answer{Seq: seq, Host: "h.example", Rank: host.rank, Path: host.path, Class: host.class, Policy: "stricter", Same: new(false)}
+		a := schema.Answer{Seq: seq, Host: "h.example", Rank: host.rank, Path: host.path, Class: host.class,
+			Policy: "stricter", Same: new(false)}
 		if host.path == "/" {
 			a.Paper = new("open")
 		}
 		control, bot := a, a
-		control.Identity, control.IsControl, control.Treatment, control.Remark, control.Same = "us", true, host.control, schema.NonZero(host.remark), new(true)
+		control.Identity, control.IsControl, control.Treatment, control.Remark, control.Same = "us", true, host.control,
+			schema.NonZero(host.remark), new(true)
 		bot.Identity, bot.Agent, bot.Category, bot.Treatment = "bot", new("Bot"), new("search"), host.bot
 		must(t, s.Answers.Write(bot, control))
 		s.Targets++

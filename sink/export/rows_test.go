@@ -68,7 +68,8 @@ func rendered(batch arrow.RecordBatch) (rows []string) {
 }
 
 // streamed returns the Arrow stream of a file: its columns, and each batch.
-func streamed(ctx context.Context, t interface{ Fatal(...any) }, f *rowio.File, each func(arrow.RecordBatch)) (*arrow.Schema, error) {
+func streamed(ctx context.Context, t interface{ Fatal(...any) }, f *rowio.File, each func(arrow.RecordBatch)) (
+	*arrow.Schema, error) {
 	var out bytes.Buffer
 	e := &exporter{ctx: ctx, format: &arrowFormat{out: bufio.NewWriter(&out)}}
 	if err := e.part(f, journal.Part{}, &view{of: asItIs}); err != nil {
@@ -114,13 +115,17 @@ func sameColumns(t interface{ Fatalf(string, ...any) }, got, want *arrow.Schema)
 // runs of nulls and the lengths of lists.
 func TestBatchesAreAsArrowReadsThem(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "/x", "é", strings.Repeat("long ", 50)})
-	when := rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC() })
+	when := rapid.Custom(func(t *rapid.T) time.Time {
+		return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC()
+	})
 	number := rapid.Ptr(rapid.Int32(), true)
 	one := rapid.Custom(func(t *rapid.T) anyRow {
 		return anyRow{
 			Seq: rapid.Int64().Draw(t, "seq"), Line: number.Draw(t, "line"), Text: texts.Draw(t, "text"),
-			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")), Is: rapid.Bool().Draw(t, "is"),
-			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(t, "since"),
+			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")),
+			Is:    rapid.Bool().Draw(t, "is"),
+			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(
+				t, "since"),
 			Names: rapid.SliceOfN(texts, 0, 4).Draw(t, "names"), Lines: rapid.SliceOfN(rapid.Int32(), 0, 4).Draw(t, "lines"),
 			Hops: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) anyHop {
 				return anyHop{texts.Draw(t, "url"), number.Draw(t, "status")}
@@ -139,7 +144,9 @@ func TestBatchesAreAsArrowReadsThem(t *testing.T) {
 			parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), parquet.KeyValueMetadata("k", "v"))
 		var want, got []string
 		columns := oracle.Arrow(t, content, func(b arrow.RecordBatch) { want = append(want, rendered(b)...) })
-		schema, err := streamed(t.Context(), t, opened(t, content), func(b arrow.RecordBatch) { got = append(got, rendered(b)...) })
+		schema, err := streamed(t.Context(), t, opened(t, content), func(b arrow.RecordBatch) {
+			got = append(got, rendered(b)...)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +200,8 @@ func TestBatchesAreBounded(t *testing.T) {
 	for i := range again {
 		again[i] = wide
 	}
-	_, err = streamed(t.Context(), t, opened(t, writtenFile(t, []row{{Text: "a"}, {List: again}}, options...)), func(arrow.RecordBatch) {})
+	_, err = streamed(t.Context(), t, opened(t, writtenFile(t, []row{{Text: "a"}, {List: again}}, options...)),
+		func(arrow.RecordBatch) {})
 	if err == nil || !strings.Contains(err.Error(), "a row whose texts take more than") {
 		t.Error(err)
 	}
@@ -206,7 +214,8 @@ func TestColumnsThatNoTableHas(t *testing.T) {
 		Day int32 `parquet:"day,date"`
 	}
 	f := opened(t, writtenFile(t, []of{{}}))
-	if _, err := streamed(t.Context(), t, f, func(arrow.RecordBatch) {}); err == nil || !strings.Contains(err.Error(), "column day is not of a type that tables have") {
+	if _, err := streamed(t.Context(), t, f, func(arrow.RecordBatch) {}); err == nil || !strings.Contains(err.Error(),
+		"column day is not of a type that tables have") {
 		t.Error(err)
 	}
 }

@@ -52,7 +52,8 @@ func TestDamage_NoRace(t *testing.T) {
 	for at := range content {
 		flipped := bytes.Clone(content)
 		flipped[at] ^= 0x10
-		for what, damaged := range map[string][]byte{"cut": content[:at], "changed": flipped, "zeros": append(bytes.Clone(content[:at]), make([]byte, 40)...)} {
+		for what, damaged := range map[string][]byte{"cut": content[:at], "changed": flipped,
+			"zeros": append(bytes.Clone(content[:at]), make([]byte, 40)...)} {
 			want := 0
 			for want < 10 && bytes.HasPrefix(damaged, content[:ends[want+1]]) {
 				want++

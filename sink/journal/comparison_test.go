@@ -19,7 +19,8 @@ func TestComparisons(t *testing.T) {
 	if _, err := ReadComparison(f, "r", "a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no comparison: %v", err)
 	}
-	c := Comparison{Run: "r", Manifest: "of before", Against: "a", Expectations: &writtenParts, Earlier: []EarlierRun{{Run: "x", Hosts: 2}, {Run: "y", Hosts: 3}}}
+	c := Comparison{Run: "r", Manifest: "of before", Against: "a", Expectations: &writtenParts, Earlier: []EarlierRun{
+		{Run: "x", Hosts: 2}, {Run: "y", Hosts: 3}}}
 	c.Part = &Part{layout.Changes, 0, c.PartPath(), 4, writtenParts}
 	if c.EarlierHosts() != 5 || c.PartPath() != "changes/run=r/against=a/part-0000000000.parquet" {
 		t.Errorf("%d hosts, in %s", c.EarlierHosts(), c.PartPath())
@@ -68,7 +69,8 @@ func TestComparisons(t *testing.T) {
 	} {
 		change(t, f, layout.ComparisonRecord("r", row.of.Against), row.of, row.change)
 		_, err := ReadComparison(f, "r", row.of.Against)
-		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), row.want)) {
+		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(),
+			row.want)) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.want)
 		}
 	}

@@ -32,7 +32,8 @@ func FuzzRecords(f *testing.F) {
 	manifest := NewManifest(plan, planDigest, []*Record{record})
 	manifest.RejectedFile = &writtenParts
 	complete(manifest)
-	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"}, Expectations: &writtenParts}
+	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"},
+		Expectations: &writtenParts}
 	comparison.Part = &Part{layout.Changes, 0, comparison.PartPath(), 4, writtenParts}
 	for _, object := range []any{plan, record, manifest, comparison} {
 		content, _, err := seal(object)

@@ -41,7 +41,8 @@ func recordOf(p *Plan, digest string, segment int, attempt string) *Record {
 	}
 	for _, table := range p.Tables {
 		if layout.HasPart(table, segment) {
-			r.Parts = append(r.Parts, Part{table, segment, layout.SegmentPart(table, p.Run, segment, attempt), targetsOfSegment, writtenParts})
+			r.Parts = append(r.Parts, Part{table, segment, layout.SegmentPart(table, p.Run, segment, attempt), targetsOfSegment,
+				writtenParts})
 		}
 	}
 	return r

@@ -31,10 +31,12 @@ func TestAManifestIsWrittenOnce(t *testing.T) {
 	}
 	got, err := ReadManifest(f, "r")
 	must(t, err)
-	if diff := cmp.Diff(want.Parts, got.Parts); diff != "" || !got.Complete() || got.PlanDigest != digest || got.FirstProfile() != "google" {
+	if diff := cmp.Diff(want.Parts, got.Parts); diff != "" || !got.Complete() || got.PlanDigest != digest ||
+		got.FirstProfile() != "google" {
 		t.Errorf("the manifest reads as %+v: %s", got, diff)
 	}
-	if len(got.Files()) != 2*(len(p.Tables)-4)+1+3 { // agents has one part, summary, label_counts and examples have one for the run
+	// agents has one part, summary, label_counts and examples have one for the run
+	if len(got.Files()) != 2*(len(p.Tables)-4)+1+3 {
 		t.Errorf("it names %d files", len(got.Files()))
 	}
 	outline, err := ReadOutline(f, "r")
@@ -84,7 +86,9 @@ func TestAManifestThatContradictsItself(t *testing.T) {
 		return nil
 	}
 	without := func(m *Manifest, table string, segment int) {
-		m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Segment == segment && (p.Table == table || table == "") })
+		m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
+			return p.Segment == segment && (p.Table == table || table == "")
+		})
 	}
 	for _, row := range []struct {
 		name   string
@@ -103,25 +107,39 @@ func TestAManifestThatContradictsItself(t *testing.T) {
 		{"other targets", alone, func(m *Manifest) { m.Targets++ }, "it says 10 targets, and fetches has 9 rows"},
 		{"other rows", alone, func(m *Manifest) { of(m, "fetches", 1).Rows-- }, "it says 9 targets, and fetches has 8 rows"},
 		{"no totals", alone, func(m *Manifest) { m.RunParts = m.RunParts[1:] }, "it names no part of table summary"},
-		{"totals elsewhere", alone, func(m *Manifest) { of(m, "summary", 0).Path = "../secret" }, `it names "../secret" as the part of table "summary"`},
-		{"totals twice", alone, func(m *Manifest) { m.RunParts = append(m.RunParts, m.RunParts[0]) }, `as the part of table "summary"`},
-		{"a table of segments among the totals", alone, func(m *Manifest) { m.RunParts = append(m.RunParts, *of(m, "rules", 0)) }, `as the part of table "rules"`},
-		{"totals among the segments", alone, func(m *Manifest) { m.Parts = append([]Part{m.RunParts[0]}, m.Parts...) }, `as a part of table "summary" and segment 0`},
-		{"a part elsewhere", alone, func(m *Manifest) { of(m, "rules", 1).Path = "rules/run=s/part-0000000001.parquet" }, `as a part of table "rules" and segment 1`},
-		{"a part twice", alone, func(m *Manifest) { m.Parts = slices.Insert(m.Parts, 0, m.Parts[0]) }, `as a part of table "fetches" and segment 0`},
+		{"totals elsewhere", alone, func(m *Manifest) { of(m, "summary", 0).Path = "../secret" },
+			`it names "../secret" as the part of table "summary"`},
+		{"totals twice", alone, func(m *Manifest) { m.RunParts = append(m.RunParts, m.RunParts[0]) },
+			`as the part of table "summary"`},
+		{"a table of segments among the totals", alone, func(m *Manifest) {
+			m.RunParts = append(m.RunParts, *of(m, "rules", 0))
+		}, `as the part of table "rules"`},
+		{"totals among the segments", alone, func(m *Manifest) { m.Parts = append([]Part{m.RunParts[0]}, m.Parts...) },
+			`as a part of table "summary" and segment 0`},
+		{"a part elsewhere", alone, func(m *Manifest) { of(m, "rules", 1).Path = "rules/run=s/part-0000000001.parquet" },
+			`as a part of table "rules" and segment 1`},
+		{"a part twice", alone, func(m *Manifest) { m.Parts = slices.Insert(m.Parts, 0, m.Parts[0]) },
+			`as a part of table "fetches" and segment 0`},
 		{"segments in another order", alone, func(m *Manifest) { slices.Reverse(m.Parts) }, "as a part of table"},
-		{"a table less", alone, func(m *Manifest) { without(m, "rules", 1) }, "it names no part of table rules and segment 1"},
-		{"agents less", alone, func(m *Manifest) { without(m, "agents", 0) }, "it names no part of table agents and segment 0"},
+		{"a table less", alone, func(m *Manifest) { without(m, "rules", 1) },
+			"it names no part of table rules and segment 1"},
+		{"agents less", alone, func(m *Manifest) { without(m, "agents", 0) },
+			"it names no part of table agents and segment 0"},
 		{"a segment less", alone, func(m *Manifest) { without(m, "", 0) }, "segments 0 to 0 are missing"},
 		{"no segment", alone, func(m *Manifest) { m.Parts = nil }, "it names no segment"},
 		{"a shard less", shards, func(m *Manifest) { without(m, "", 1) }, "it names the shards up to 0, of 2"},
-		{"evidence elsewhere", shards, func(m *Manifest) { m.WARC = []Part{{layout.WARCTable, 1, "../secret", 3, writtenParts}} }, `it names "../secret" as a WARC file of segment 1`},
-		{"evidence", shards, func(m *Manifest) { m.WARC = []Part{{layout.WARCTable, 1, layout.WARC("s", 1, "a"), 3, writtenParts}} }, ""},
+		{"evidence elsewhere", shards, func(m *Manifest) {
+			m.WARC = []Part{{layout.WARCTable, 1, "../secret", 3, writtenParts}}
+		}, `it names "../secret" as a WARC file of segment 1`},
+		{"evidence", shards, func(m *Manifest) {
+			m.WARC = []Part{{layout.WARCTable, 1, layout.WARC("s", 1, "a"), 3, writtenParts}}
+		}, ""},
 	} {
 		name := layout.RunFile(row.of.Run, layout.ManifestName)
 		change(t, f, name, row.of, row.change)
 		_, err := ReadComplete(f, row.of.Run)
-		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), row.want)) {
+		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(),
+			row.want)) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.want)
 		}
 		changed := clone(t, row.of)
@@ -146,14 +164,16 @@ func TestTheHeadOfAManifest(t *testing.T) {
 	head.Records, head.Parts = nil, nil
 	m, err := ReadManifestHead(f, "r")
 	must(t, err)
-	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Manifest{})); diff != "" || m.Digest() != whole.Digest() {
+	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Manifest{})); diff != "" ||
+		m.Digest() != whole.Digest() {
 		t.Error(diff)
 	}
 	if len(content) < 5000 {
 		t.Fatalf("the manifest has %d bytes", len(content))
 	}
 	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
-	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // after the head, too
+	// after the head, too
+	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} {
 		other := bytes.Clone(content)
 		other[at] ^= 1
 		damaged = append(damaged, string(other))

@@ -14,7 +14,8 @@ import (
 // columnsOfVersion counts the columns of each table that every part of the schema version
 // has. A table that is not here came later, and is in no part of an older program.
 var columnsOfVersion = map[string]int{
-	"fetches": 53, "groups": 15, "rules": 11, "sitemaps": 7, "lines": 12, "signals": 9, "preferences": 16, "templates": 11, "answers": 26,
+	"fetches": 53, "groups": 15, "rules": 11, "sitemaps": 7, "lines": 12, "signals": 9, "preferences": 16,
+	"templates": 11, "answers": 26,
 	"agents": 13, "policies": 22, "verdicts": 14, "summary": 7, "examples": 6, "bodies": 2, "changes": 13, "series": 21,
 }
 
@@ -28,7 +29,8 @@ func TestColumnsThatCameLater(t *testing.T) {
 			}
 		}
 		if n != want {
-			t.Errorf("%s has %d columns that are not Later, and %d since version %d: name a new one in Later, or raise SchemaVersion and count anew", table, n, want, schema.SchemaVersion)
+			t.Errorf("%s has %d columns that are not Later, and %d since version %d: name a new one in Later, or raise "+
+				"SchemaVersion and count anew", table, n, want, schema.SchemaVersion)
 		}
 	}
 }
@@ -52,7 +54,8 @@ func TestNeededColumns(t *testing.T) {
 			t.Errorf("%s is no column", name)
 		}
 	}
-	without := []string{"fetches.hops", "fetches.copy_time", "fetches.server", "fetches.outcome", "policies.class", "bodies.body"}
+	without := []string{"fetches.hops", "fetches.copy_time", "fetches.server", "fetches.outcome", "policies.class",
+		"bodies.body"}
 	if diff := cmp.Diff([]string{"fetches.hops", "fetches.copy_time", "bodies.body"}, Needed(without)); diff != "" {
 		t.Error(diff)
 	}
@@ -62,7 +65,9 @@ func TestNeededColumns(t *testing.T) {
 	if diff := cmp.Diff([]string{"fetches.server"}, Shown(without)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"bodies.body"}, NeededBut("bodies", func(column string) bool { return column == "content_digest" })); diff != "" {
+	if diff := cmp.Diff([]string{"bodies.body"}, NeededBut("bodies", func(column string) bool {
+		return column == "content_digest"
+	})); diff != "" {
 		t.Error(diff)
 	}
 	for _, row := range []struct {
@@ -76,7 +81,8 @@ func TestNeededColumns(t *testing.T) {
 	for _, row := range []struct {
 		tables, without []string
 		want            bool
-	}{{[]string{"verdicts"}, nil, true}, {[]string{"policies"}, nil, false}, {[]string{"verdicts"}, []string{"verdicts.url"}, false}} {
+	}{{[]string{"verdicts"}, nil, true}, {[]string{"policies"}, nil, false},
+		{[]string{"verdicts"}, []string{"verdicts.url"}, false}} {
 		if got := (&Manifest{Plan: Plan{Tables: row.tables}, Without: row.without}).NamesURLs(); got != row.want {
 			t.Errorf("tables %v without %v: %v", row.tables, row.without, got)
 		}

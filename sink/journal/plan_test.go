@@ -34,7 +34,8 @@ func TestAPlanIsWrittenOnce(t *testing.T) {
 	if !got.Same(&p) || itsDigest != digest || got.Same(&other) {
 		t.Errorf("the plan reads as %+v, %s", got, itsDigest)
 	}
-	if p.SchemaVersion != schema.SchemaVersion || p.SummaryBins != schema.BinsVersion || p.Shards != 1 || p.PublicSuffixes != "" {
+	if p.SchemaVersion != schema.SchemaVersion || p.SummaryBins != schema.BinsVersion || p.Shards != 1 ||
+		p.PublicSuffixes != "" {
 		t.Errorf("the plan is %+v", p)
 	}
 	const settings = "bfa5d6a2629b" // of {"hosts":"hosts.csv","retries":2,"schemes":["https","http"]}
@@ -53,7 +54,8 @@ func TestAPlanThatIsTooLarge(t *testing.T) {
 	must(t, f.MakeFolder(layout.RunFile("r")))
 	p.ToolVersion += strings.Repeat("x", maxSealed-len(content)+1)
 	won, _, err := PutPlan(f, &p)
-	if want := "the plan of the run has 67108865 bytes, more than 67108864: plan fewer shards or archives"; won || err == nil || err.Error() != want {
+	if want := "the plan of the run has 67108865 bytes, more than 67108864: plan fewer shards or archives"; won ||
+		err == nil || err.Error() != want {
 		t.Errorf("won %v, %.200v, want %s", won, err, want)
 	}
 	if _, _, err := ReadPlan(f, "r"); !errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +90,8 @@ func TestALongPlanIsCompressed(t *testing.T) {
 		t.Errorf("a short plan is %.40q", content)
 	}
 	for i := range 30_000 {
-		p.Inputs = append(p.Inputs, Input{Role: "warc", Path: fmt.Sprintf("crawl/CC-MAIN-%05d.warc.gz", i), IdentifiedWhenRead: true})
+		p.Inputs = append(p.Inputs, Input{Role: "warc", Path: fmt.Sprintf("crawl/CC-MAIN-%05d.warc.gz", i),
+			IdentifiedWhenRead: true})
 	}
 	plain, digest, err := seal(&p)
 	must(t, err)
@@ -119,7 +122,8 @@ func TestALongPlanIsCompressed(t *testing.T) {
 		other := bytes.Clone(packed)
 		other[n] ^= 1
 		long.write(t, "_runs/r/plan.json", other)
-		if got, _, err := ReadPlan(long, "r"); !errors.Is(err, ErrDamaged) && !(err == nil && got.Same(&p)) { // a header's time and name say nothing
+		// a header's time and name say nothing
+		if got, _, err := ReadPlan(long, "r"); !errors.Is(err, ErrDamaged) && !(err == nil && got.Same(&p)) {
 			t.Errorf("byte %d changed: %v", n, err)
 		}
 	}
@@ -134,7 +138,8 @@ func TestAPlanThatIsABomb(t *testing.T) {
 	must(t, w.Close())
 	f := newFolder(t)
 	f.write(t, "_runs/r/plan.json", bomb.Bytes())
-	if _, _, err := ReadPlan(f, "r"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "it has more than 67108864 bytes") {
+	if _, _, err := ReadPlan(f, "r"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(),
+		"it has more than 67108864 bytes") {
 		t.Errorf("%v", err)
 	}
 }
@@ -154,8 +159,10 @@ func TestAPlanThatIsNotOfItsRun(t *testing.T) {
 	}{
 		{"of another run", func(p *Plan) { p.Run = "s" }, `it is the plan of run "s"`},
 		{"a table that there is not", func(p *Plan) { p.Tables = []string{"secrets"} }, `no table "secrets"`},
-		{"a list elsewhere", func(p *Plan) { p.Lists[1].Path = "../hosts.csv.zst" }, `it names "../hosts.csv.zst" as the list of shard 1`},
-		{"lists in another order", func(p *Plan) { p.Lists[0], p.Lists[1] = p.Lists[1], p.Lists[0] }, "as the list of shard 0"},
+		{"a list elsewhere", func(p *Plan) { p.Lists[1].Path = "../hosts.csv.zst" },
+			`it names "../hosts.csv.zst" as the list of shard 1`},
+		{"lists in another order", func(p *Plan) { p.Lists[0], p.Lists[1] = p.Lists[1], p.Lists[0] },
+			"as the list of shard 0"},
 		{"a list too few", func(p *Plan) { p.Lists = p.Lists[:1] }, "as the list of shard 0"},
 	} {
 		change(t, f, "_runs/r/plan.json", &p, row.change)
@@ -164,7 +171,10 @@ func TestAPlanThatIsNotOfItsRun(t *testing.T) {
 		}
 	}
 	// Of a later version, whose tables this one does not know.
-	change(t, f, "_runs/r/plan.json", &p, func(p *Plan) { p.SchemaVersion, p.Tables = schema.SchemaVersion+1, []string{"later"} })
+	change(t, f, "_runs/r/plan.json", &p, func(p *Plan) {
+		p.SchemaVersion, p.Tables = schema.SchemaVersion+1,
+			[]string{"later"}
+	})
 	if got, _, err := ReadPlan(f, "r"); err != nil || got.Tables[0] != "later" {
 		t.Errorf("of another schema: %v", err)
 	}
@@ -200,7 +210,8 @@ func TestPrepareRefuses(t *testing.T) {
 // The hosts of a run are those of its own choice and of the runs that it re-evaluates.
 func TestChoices(t *testing.T) {
 	p := described()
-	p.Inputs = append(p.Inputs, Input{Role: "ranks", Path: "ranks.csv"}, Input{Role: "bodies", Path: "files"}, Input{Role: "warc", Path: "a.warc"})
+	p.Inputs = append(p.Inputs, Input{Role: "ranks", Path: "ranks.csv"}, Input{Role: "bodies", Path: "files"},
+		Input{Role: "warc", Path: "a.warc"})
 	p.Configuration = Values{"limit": "50", "sample": "0.5"}
 	p.Earlier = []Choice{{Limit: "0", Sample: "1"}, {Limit: "20", Sample: "0.25"}, {Limit: "30", Sample: "0.5"}, {}}
 	choices := p.Choices()
@@ -245,7 +256,8 @@ func TestShardOf(t *testing.T) {
 		{Plan{Shards: 300_000}, 300_000, 200_001},
 		{Plan{Shards: 300_000, Inputs: archive}, 0, 200_001},
 	} {
-		if hosts, last := row.p.ShardsOfHosts(), row.p.ShardOfSegment(2*SegmentsPerVolume+1); hosts != row.hosts || last != row.last {
+		if hosts, last := row.p.ShardsOfHosts(), row.p.ShardOfSegment(2*SegmentsPerVolume+1); hosts != row.hosts ||
+			last != row.last {
 			t.Errorf("%+v: hosts in %d shards, the segment in %d", row.p, hosts, last)
 		}
 	}
@@ -257,7 +269,8 @@ func TestCanBeReadAgain(t *testing.T) {
 		in   Input
 		want bool
 	}{
-		{Input{SHA256: "aa"}, true}, {Input{EndsSHA256: "aa"}, true}, {Input{IdentifiedWhenRead: true}, true}, {Input{Path: "-", Rows: 3}, false},
+		{Input{SHA256: "aa"}, true}, {Input{EndsSHA256: "aa"}, true}, {Input{IdentifiedWhenRead: true}, true},
+		{Input{Path: "-", Rows: 3}, false},
 	} {
 		p := described()
 		if p.Inputs = append(p.Inputs, row.in); p.CanBeReadAgain() != row.want {

@@ -51,22 +51,26 @@ func TestRuns(t *testing.T) {
 	var got []string
 	for _, r := range runs {
 		got = append(got, r.Run+" "+r.State)
-		if (r.State == Damaged) != (r.Damage != "" && r.Date == nil && r.Hosts == nil && r.Rejected == nil) || r.State != Damaged && *r.Hosts != targetsOfSegment {
+		if (r.State == Damaged) != (r.Damage != "" && r.Date == nil && r.Hosts == nil && r.Rejected == nil) ||
+			r.State != Damaged && *r.Hosts != targetsOfSegment {
 			t.Errorf("%+v", r)
 		}
 		if r.Run == "shards" {
-			if diff := cmp.Diff(&ShardsInfo{Of: 4, Committed: 1, UnderWay: []int{2}, Missing: []int{1, 3}}, r.Shards); diff != "" {
+			if diff := cmp.Diff(&ShardsInfo{Of: 4, Committed: 1, UnderWay: []int{2}, Missing: []int{1, 3}},
+				r.Shards); diff != "" {
 				t.Error(diff)
 			}
 		} else if r.Shards != nil {
 			t.Errorf("%s has shards", r.Run)
 		}
 	}
-	if diff := cmp.Diff([]string{"c2 damaged", "damaged damaged", "file damaged", "c3 complete", "u2 unfinished", "u1 unfinished", "c1 complete", "shards unfinished"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"c2 damaged", "damaged damaged", "file damaged", "c3 complete", "u2 unfinished",
+		"u1 unfinished", "c1 complete", "shards unfinished"}, got); diff != "" {
 		t.Error(diff)
 	}
 	ids, err := RunIDs(f)
-	if diff := cmp.Diff([]string{"c1", "c2", "c3", "damaged", "file", "shards", "u1", "u2"}, ids); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"c1", "c2", "c3", "damaged", "file", "shards", "u1", "u2"}, ids); diff != "" ||
+		err != nil {
 		t.Error(diff, err)
 	}
 	if _, err := RunIDs(newFolder(t)); !errors.Is(err, fs.ErrNotExist) {

@@ -13,9 +13,12 @@ import (
 // A run is resumed only with the inputs of its plan: of each role as many, in the same
 // order, because seq depends on the place in the input.
 func TestDifferencesOfInputs(t *testing.T) {
-	hosts, urls := Input{Role: "hosts", Path: "hosts.csv", SHA256: "aa"}, Input{Role: "urls", Path: "urls.txt", SHA256: "bb"}
-	one, two := Input{Role: "warc", Path: "1.warc", EndsSHA256: "cc"}, Input{Role: "warc", Path: "2.warc", EndsSHA256: "dd"}
-	far, pipe := Input{Role: "cdx", Path: "https://a.example/1", IdentifiedWhenRead: true}, Input{Role: "ranks", Path: "/dev/fd/3"}
+	hosts, urls := Input{Role: "hosts", Path: "hosts.csv", SHA256: "aa"}, Input{Role: "urls", Path: "urls.txt",
+		SHA256: "bb"}
+	one, two := Input{Role: "warc", Path: "1.warc", EndsSHA256: "cc"}, Input{Role: "warc", Path: "2.warc",
+		EndsSHA256: "dd"}
+	far, pipe := Input{Role: "cdx", Path: "https://a.example/1", IdentifiedWhenRead: true},
+		Input{Role: "ranks", Path: "/dev/fd/3"}
 	for _, row := range []struct {
 		name          string
 		before, after []Input
@@ -23,20 +26,33 @@ func TestDifferencesOfInputs(t *testing.T) {
 	}{
 		{"the same", []Input{hosts, one, two, urls, far}, []Input{hosts, one, two, urls, far}, nil},
 		{"roles in another order", []Input{hosts, one, two, urls}, []Input{urls, one, hosts, two}, nil},
-		{"moved", []Input{hosts, one}, []Input{{Role: "hosts", Path: "/h.csv", SHA256: "aa"}, {Role: "warc", Path: "/1.warc", EndsSHA256: "cc"}}, nil},
-		{"another configuration file", []Input{{Role: "configuration", SHA256: "1"}}, []Input{{Role: "configuration", SHA256: "2"}}, nil},
+		{"moved", []Input{hosts, one}, []Input{{Role: "hosts", Path: "/h.csv", SHA256: "aa"}, {Role: "warc", Path: "/1.warc",
+			EndsSHA256: "cc"}}, nil},
+		{"another configuration file", []Input{{Role: "configuration", SHA256: "1"}},
+			[]Input{{Role: "configuration", SHA256: "2"}}, nil},
 		{"no URLs", []Input{hosts, urls}, []Input{hosts}, []string{"the number of inputs called urls was 1 and is now 0"}},
-		{"none", []Input{hosts, one}, nil, []string{"the number of inputs called hosts was 1 and is now 0", "the number of inputs called warc was 1 and is now 0"}},
-		{"an archive twice", []Input{one, two}, []Input{one, two, two}, []string{"the number of inputs called warc was 2 and is now 3"}},
-		{"archives in another order", []Input{one, two}, []Input{two, one}, []string{"warc: 2.warc is not the file that the run has read, 1.warc", "warc: 1.warc is not the file that the run has read, 2.warc"}},
-		{"an archive that has no ends", []Input{one}, []Input{{Role: "warc", Path: "1.warc"}}, []string{"warc: 1.warc is not a regular file and cannot be read again"}},
-		{"other URLs", []Input{urls}, []Input{{Role: "urls", Path: "u.txt", SHA256: "ee"}}, []string{"urls: u.txt (SHA-256 ee…) differs from what the run has read, urls.txt (bb…)"}},
+		{"none", []Input{hosts, one}, nil, []string{"the number of inputs called hosts was 1 and is now 0",
+			"the number of inputs called warc was 1 and is now 0"}},
+		{"an archive twice", []Input{one, two}, []Input{one, two, two},
+			[]string{"the number of inputs called warc was 2 and is now 3"}},
+		{"archives in another order", []Input{one, two}, []Input{two, one},
+			[]string{"warc: 2.warc is not the file that the run has read, 1.warc",
+				"warc: 1.warc is not the file that the run has read, 2.warc"}},
+		{"an archive that has no ends", []Input{one}, []Input{{Role: "warc", Path: "1.warc"}},
+			[]string{"warc: 1.warc is not a regular file and cannot be read again"}},
+		{"other URLs", []Input{urls}, []Input{{Role: "urls", Path: "u.txt", SHA256: "ee"}},
+			[]string{"urls: u.txt (SHA-256 ee…) differs from what the run has read, urls.txt (bb…)"}},
 		{"from a pipe", []Input{pipe}, []Input{pipe}, []string{"ranks: /dev/fd/3 is not a regular file"}},
-		{"from standard input", []Input{{Role: "hosts", Path: "-"}}, []Input{hosts}, []string{"hosts: standard input cannot be read again"}},
-		{"to standard input", []Input{hosts}, []Input{{Role: "hosts", Path: "-"}}, []string{"hosts: standard input cannot be read again"}},
-		{"another URL", []Input{far}, []Input{{Role: "cdx", Path: "https://a.example/2", IdentifiedWhenRead: true}}, []string{"cdx: https://a.example/2 is not the archive that the run has read, https://a.example/1"}},
-		{"another spelling", []Input{far}, []Input{{Role: "cdx", Path: "HTTPS://A.example:443/x/../1", IdentifiedWhenRead: true}}, nil},
-		{"a file for a URL", []Input{far}, []Input{{Role: "cdx", Path: "1", EndsSHA256: "cc"}}, []string{"cdx: one of https://a.example/1 and 1 is at an https URL"}},
+		{"from standard input", []Input{{Role: "hosts", Path: "-"}}, []Input{hosts},
+			[]string{"hosts: standard input cannot be read again"}},
+		{"to standard input", []Input{hosts}, []Input{{Role: "hosts", Path: "-"}},
+			[]string{"hosts: standard input cannot be read again"}},
+		{"another URL", []Input{far}, []Input{{Role: "cdx", Path: "https://a.example/2", IdentifiedWhenRead: true}},
+			[]string{"cdx: https://a.example/2 is not the archive that the run has read, https://a.example/1"}},
+		{"another spelling", []Input{far}, []Input{{Role: "cdx", Path: "HTTPS://A.example:443/x/../1",
+			IdentifiedWhenRead: true}}, nil},
+		{"a file for a URL", []Input{far}, []Input{{Role: "cdx", Path: "1", EndsSHA256: "cc"}},
+			[]string{"cdx: one of https://a.example/1 and 1 is at an https URL"}},
 	} {
 		before, after := described(), described()
 		before.Inputs, after.Inputs = row.before, row.after
@@ -66,15 +82,20 @@ func TestDifferencesOfSettings(t *testing.T) {
 		{"another spelling of a path", func(p *Plan) {
 			p.Configuration["also-as"], p.Configuration["warc-out"] = "./x/../as.yaml", "/data//e.warc.gz"
 		}, nil},
-		{"another path", func(p *Plan) { p.Configuration["also-as"] = "/as.yaml" }, []string{`also-as was "as.yaml" and is now "/as.yaml"`}},
+		{"another path", func(p *Plan) { p.Configuration["also-as"] = "/as.yaml" },
+			[]string{`also-as was "as.yaml" and is now "/as.yaml"`}},
 		{"no path", func(p *Plan) { p.Configuration["also-as"] = "" }, []string{`also-as was "as.yaml" and is now ""`}},
-		{"another spelling of what is no path", func(p *Plan) { p.Configuration["vantage"] = "./home" }, []string{`vantage was "home" and is now "./home"`}},
-		{"tables", func(p *Plan) { p.Tables, p.Configuration["tables"] = []string{"fetches"}, "fetches" }, []string{`tables was ["fetches","groups",`}},
-		{"profiles", func(p *Plan) { p.Profiles = []string{"rfc9309"} }, []string{`profiles was ["google"] and is now ["rfc9309"]`}},
+		{"another spelling of what is no path", func(p *Plan) { p.Configuration["vantage"] = "./home" },
+			[]string{`vantage was "home" and is now "./home"`}},
+		{"tables", func(p *Plan) { p.Tables, p.Configuration["tables"] = []string{"fetches"}, "fetches" },
+			[]string{`tables was ["fetches","groups",`}},
+		{"profiles", func(p *Plan) { p.Profiles = []string{"rfc9309"} },
+			[]string{`profiles was ["google"] and is now ["rfc9309"]`}},
 		{"settings", func(p *Plan) {
 			p.Configuration["retries"], p.Configuration["schemes"], p.Configuration["limit"] = 3, []string{"http"}, "0"
 		},
-			[]string{`limit was null and is now "0"`, `retries was 2 and is now 3`, `schemes was ["https","http"] and is now ["http"]`}},
+			[]string{`limit was null and is now "0"`, `retries was 2 and is now 3`,
+				`schemes was ["https","http"] and is now ["http"]`}},
 		{"shards", func(p *Plan) { p.Shards, p.FromShards, p.PublicSuffixes = 3, 2, "of today" },
 			[]string{"shards was 1 and is now 3", "shards of the earlier run was 0 and is now 2"}},
 		{"the list of suffixes", func(p *Plan) { p.PublicSuffixes = "of today" },
@@ -86,7 +107,8 @@ func TestDifferencesOfSettings(t *testing.T) {
 		for _, p := range []*Plan{&before, &after} {
 			must(t, p.Prepare())
 			p.Configuration = maps.Clone(p.Configuration)
-			p.Configuration["also-as"], p.Configuration["warc-out"], p.Configuration["vantage"] = "as.yaml", "/data/e.warc.gz", "home"
+			p.Configuration["also-as"], p.Configuration["warc-out"], p.Configuration["vantage"] = "as.yaml", "/data/e.warc.gz",
+				"home"
 		}
 		row.change(&after)
 		got := before.Differences(&after)
@@ -105,22 +127,27 @@ func TestDifferencesOfSettings(t *testing.T) {
 // only once they are, and no other path, order or configuration file.
 func TestManifestRepeatsThePlan(t *testing.T) {
 	planned := []Input{
-		{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "warc", Path: "https://h.example/b", IdentifiedWhenRead: true}, {Role: "hosts", Path: "-"},
+		{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "warc", Path: "https://h.example/b",
+			IdentifiedWhenRead: true}, {Role: "hosts", Path: "-"},
 		{Role: "agents", Path: "agents.yaml", SHA256: "bb", Rows: 2},
 	}
 	read := []Input{
-		{Role: "agents", Path: "./agents.yaml", SHA256: "bb", Rows: 2}, {Role: "configuration", Path: "c.yaml", SHA256: "cc"}, {Role: "warc", Path: "/a.warc", EndsSHA256: "aa"},
-		{Role: "warc", Path: "https://h.example:443/b", IdentifiedWhenRead: true, Bytes: 7, Tag: "t"}, {Role: "hosts", Path: "-", SHA256: "dd", Rows: 9},
+		{Role: "agents", Path: "./agents.yaml", SHA256: "bb", Rows: 2}, {Role: "configuration", Path: "c.yaml",
+			SHA256: "cc"}, {Role: "warc", Path: "/a.warc", EndsSHA256: "aa"},
+		{Role: "warc", Path: "https://h.example:443/b", IdentifiedWhenRead: true, Bytes: 7, Tag: "t"},
+		{Role: "hosts", Path: "-", SHA256: "dd", Rows: 9},
 	}
 	m := &Manifest{Plan: Plan{Inputs: planned}}
 	m.Finish(m.Started, read, nil)
 	want := []Input{
-		planned[0], {Role: "warc", Path: "https://h.example/b", IdentifiedWhenRead: true, Bytes: 7, Tag: "t"}, {Role: "hosts", Path: "-", SHA256: "dd", Rows: 9}, planned[3],
+		planned[0], {Role: "warc", Path: "https://h.example/b", IdentifiedWhenRead: true, Bytes: 7, Tag: "t"},
+		{Role: "hosts", Path: "-", SHA256: "dd", Rows: 9}, planned[3],
 	}
 	if diff := cmp.Diff(want, m.Inputs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"agents.yaml", "c.yaml", "a.warc", "https://h.example/b", "-"}, m.Names(read)); diff != "" {
+	if diff := cmp.Diff([]string{"agents.yaml", "c.yaml", "a.warc", "https://h.example/b", "-"},
+		m.Names(read)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

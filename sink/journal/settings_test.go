@@ -14,18 +14,23 @@ func TestSettings(t *testing.T) {
 		want string
 	}{
 		{"adjustable", func(s Setting) bool { return s.Adjustable },
-			"force warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
+			"force warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate " +
+				"outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
-			"schemes user-agent also-as pages page timeout retries warc-out warc-no-secrets probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+			"schemes user-agent also-as pages page timeout retries warc-out warc-no-secrets probe-misconfigured allow-private " +
+				"ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate " +
+				"outage-patience accept-unreachable grace"},
 		{"published by name", func(s Setting) bool {
 			return s.Published == ItsFileName || s.Published == ItsArchive
 		},
-			"hosts warc warc-paths cdx warc-base bodies from-run ranks labels agents urls templates also-as warc-out document-list ca-file"},
+			"hosts warc warc-paths cdx warc-base bodies from-run ranks labels agents urls templates also-as warc-out " +
+				"document-list ca-file"},
 		{"not published", func(s Setting) bool {
 			return s.Published == OnlyWhetherGiven || s.Published == NotPublished
 		}, "connect-to resolver proxy state memory"},
-		{"to compare", func(s Setting) bool { return s.Effect != NoEffect }, "max-redirects last-capture schemes user-agent vantage timeout"},
+		{"to compare", func(s Setting) bool { return s.Effect != NoEffect },
+			"max-redirects last-capture schemes user-agent vantage timeout"},
 	} {
 		var got []string
 		for _, s := range Settings {

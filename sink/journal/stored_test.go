@@ -12,7 +12,9 @@ func TestStoredSources(t *testing.T) {
 	if diff := cmp.Diff([]string{"warc", "warc-paths", "cdx", "bodies", "from-run"}, all); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"warc", "warc-paths", "cdx"}, SourceFlags(func(s StoredSource) bool { return s.HasCaptures })); diff != "" {
+	if diff := cmp.Diff([]string{"warc", "warc-paths", "cdx"}, SourceFlags(func(s StoredSource) bool {
+		return s.HasCaptures
+	})); diff != "" {
 		t.Errorf("of captures: %s", diff)
 	}
 	for _, name := range all {
@@ -22,7 +24,8 @@ func TestStoredSources(t *testing.T) {
 	}
 	for _, s := range StoredSources {
 		in := Input{Role: s.Role}
-		if got := StoredIn([]Input{{Role: "ranks"}, in}); got == nil || got.Role != s.Role || in.HasCaptures() != s.HasCaptures {
+		if got := StoredIn([]Input{{Role: "ranks"}, in}); got == nil || got.Role != s.Role ||
+			in.HasCaptures() != s.HasCaptures {
 			t.Errorf("an input of role %s is of %+v", s.Role, got)
 		}
 	}

@@ -22,7 +22,8 @@ import (
 func writtenFiles(t *testing.T, dir string, hosts int) *journal.Manifest {
 	t.Helper()
 	draw := rand.New(rand.NewPCG(7, 8))
-	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "groups", "rules", "bodies"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "groups", "rules", "bodies"},
+		Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	seq := int64(0)

@@ -44,7 +44,8 @@ func policiesOf(seq int64) int {
 // written writes a run of two segments and returns its manifest.
 func written(t testing.TB, dir string, targets int64) *journal.Manifest {
 	t.Helper()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "rules"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "rules"},
+		Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +53,8 @@ func written(t testing.TB, dir string, targets int64) *journal.Manifest {
 		s, err := run.Segment(int(index))
 		must(t, err)
 		for seq := index*targets/2 + 1; seq <= (index+1)*targets/2; seq++ {
-			must(t, s.Fetches.Write(schema.Fetch{Seq: seq, Host: hostOf(seq), Input: fmt.Sprint(seq), Origin: fmt.Sprintf("https://%s:%d", hostOf(seq), random.IntN(65535))}))
+			must(t, s.Fetches.Write(schema.Fetch{Seq: seq, Host: hostOf(seq), Input: fmt.Sprint(seq),
+				Origin: fmt.Sprintf("https://%s:%d", hostOf(seq), random.IntN(65535))}))
 			policies := make([]schema.Policy, policiesOf(seq))
 			for i := range policies {
 				policies[i] = schema.Policy{Seq: seq, Host: hostOf(seq), Agent: fmt.Sprint(i), Class: fmt.Sprint(random.IntN(1000))}
@@ -317,7 +319,8 @@ func TestWindows(t *testing.T) {
 // and one with another digest is damage.
 func TestBodies(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "bodies"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "bodies"}, Profiles: []string{
+		"google"}})
 	must(t, err)
 	defer run.Close()
 	s, err := run.Segment(0)
@@ -333,7 +336,8 @@ func TestBodies(t *testing.T) {
 		must(t, s.Bodies.Write(schema.Body{ContentDigest: digests[len(digests)-1], Body: []byte(kept)}))
 	}
 	for i, f := range []schema.Fetch{
-		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: new("ABSENT")},
+		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]},
+		{}, {ContentDigest: new("ABSENT")},
 	} {
 		f.Seq, f.Host = int64(i+1), fmt.Sprintf("h%d.example", i)
 		must(t, s.Fetches.Write(f))

@@ -20,7 +20,9 @@ func TestCheckFindsDamage(t *testing.T) {
 	}{
 		"nothing": {func(*testing.T, string) {}, ""},
 		"a byte": {func(t *testing.T, folder string) {
-			edit(t, folder, "verdicts/run=r/part-0000000000.parquet", func(text string) string { return text[:9] + "\x00" + text[10:] })
+			edit(t, folder, "verdicts/run=r/part-0000000000.parquet", func(text string) string {
+				return text[:9] + "\x00" + text[10:]
+			})
 		}, "verdicts/run=r/part-0000000000.parquet is damaged: its SHA-256 is"},
 		"a description": {func(t *testing.T, folder string) {
 			edit(t, folder, datasheetName, replacing("A census", "A consus"))

@@ -9,10 +9,13 @@ import (
 // No path, password or signature of a setting is published.
 func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 	settings := map[string]any{
-		"hosts": "/home/jane/lists/top.csv", "agents": "", "connect-to": "10.0.0.1:8080", "resolver": "10.0.0.1", "user-agent": "census/1 (+https://example.org/)",
-		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret", "s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
+		"hosts": "/home/jane/lists/top.csv", "agents": "", "connect-to": "10.0.0.1:8080", "resolver": "10.0.0.1",
+		"user-agent": "census/1 (+https://example.org/)",
+		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret",
+			"s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
 	}
-	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5", "warc-base": "/home/jane/crawl"}
+	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G",
+		"rate": "5", "warc-base": "/home/jane/crawl"}
 	text, err := json.Marshal([]any{published(settings, false), published(speed, false)})
 	if err != nil {
 		t.Fatal(err)
@@ -22,12 +25,14 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 			t.Errorf("%s names %s", text, word)
 		}
 	}
-	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"warc-base":"crawl"`, `"proxy":true`, `"connect-to":true`, `"resolver":true`, "census/1"} {
+	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`,
+		`"warc-base":"crawl"`, `"proxy":true`, `"connect-to":true`, `"resolver":true`, "census/1"} {
 		if !strings.Contains(string(text), word) {
 			t.Errorf("%s lacks %s", text, word)
 		}
 	}
-	if once := published(map[string]any{"proxy": ""}, false); once["proxy"] != false || published(once, false)["proxy"] != false {
+	if once := published(map[string]any{"proxy": ""}, false); once["proxy"] != false ||
+		published(once, false)["proxy"] != false {
 		t.Errorf("no proxy, published again, is %v", published(once, false))
 	}
 	// So is a setting that this version does not know.

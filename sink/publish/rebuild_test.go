@@ -31,8 +31,10 @@ func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 		"hashes":           func(c *Config) { c.HashHosts = true },
 		"all words": func(c *Config) {
 			c.Metadata = Metadata{
-				Title: "<A> & \"b\"", Description: "One.\n\nTwo.", Creators: []string{"Doe, Jane", "A & B"}, Licence: "https://example.org/licence", Contact: "https://example.org/",
-				URL: "https://example.org/set", DOI: "10.5281/zenodo.1234", Version: "2.0", Date: "2026-11-30", Keywords: []string{"a", "b"},
+				Title: "<A> & \"b\"", Description: "One.\n\nTwo.", Creators: []string{"Doe, Jane", "A & B"},
+				Licence: "https://example.org/licence", Contact: "https://example.org/",
+				URL: "https://example.org/set", DOI: "10.5281/zenodo.1234", Version: "2.0", Date: "2026-11-30", Keywords: []string{
+					"a", "b"},
 			}
 		},
 	} {
@@ -70,7 +72,9 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			edit(t, folder, datasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
 		}, []string{datasheetName}},
 		"targets everywhere": {func(t *testing.T, folder string) {
-			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"targets": 6`, `"targets": 999`)(text)) })
+			edit(t, folder, manifest, func(text string) string {
+				return sealed(replacing(`"targets": 6`, `"targets": 999`)(text))
+			})
 			edit(t, folder, provenanceName, func(text string) string {
 				at := strings.LastIndex(text, `"targets": 6`)
 				return text[:at] + replacing(`"targets": 6`, `"targets": 999`)(text[at:])
@@ -125,10 +129,14 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		"a table that is said to be left out": {func(t *testing.T, folder string) {
 			edit(t, folder, provenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
 		}, []string{provenanceName}},
-		"other agents":      {inBoth("agents.yaml", replacing("GPTBot", "GPTBob")), []string{"_runs/q/agents.yaml", "_runs/r/agents.yaml"}},
-		"other URL samples": {inBoth("urls.txt", func(text string) string { return text + "/x\n" }), []string{"_runs/q/urls.txt", "_runs/r/urls.txt"}},
+		"other agents": {inBoth("agents.yaml", replacing("GPTBot", "GPTBob")), []string{"_runs/q/agents.yaml",
+			"_runs/r/agents.yaml"}},
+		"other URL samples": {inBoth("urls.txt", func(text string) string { return text + "/x\n" }),
+			[]string{"_runs/q/urls.txt", "_runs/r/urls.txt"}},
 		"a word more in a comparison": {func(t *testing.T, folder string) {
-			edit(t, folder, "_runs/r/against/q.json", func(text string) string { return sealed(replacing("{", "{\n \"note\": \"\",")(text)) })
+			edit(t, folder, "_runs/r/against/q.json", func(text string) string {
+				return sealed(replacing("{", "{\n \"note\": \"\",")(text))
+			})
 		}, []string{"_runs/r/against/q.json"}},
 		"a note": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "README.md"), nil, 0o666))
@@ -245,7 +253,8 @@ func TestFirstDifference(t *testing.T) {
 		{"a\nb", "a\n", `line 2 is "b", and not the end`},
 		{"a\n", "a", "the last line does not end as it should"},
 		{"", "a", `line 1 is the end, and not "a"`},
-		{long + "1" + long, long + "2" + long, `line 1 is "` + long[:40] + "1" + long[:39] + `", and not "` + long[:40] + "2" + long[:39] + `"`},
+		{long + "1" + long, long + "2" + long, `line 1 is "` + long[:40] + "1" + long[:39] + `", and not "` + long[:40] +
+			"2" + long[:39] + `"`},
 	} {
 		if got := firstDifference([]byte(c.got), []byte(c.want)); got != c.text {
 			t.Errorf("%.20q and %.20q: %s, want %s", c.got, c.want, got, c.text)
@@ -260,8 +269,10 @@ func TestWordsAreRecorded_NoRace(t *testing.T) {
 	var p provenance
 	must(t, json.Unmarshal(text, &p))
 	want := Metadata{
-		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},
-		Licence: "CC-BY-4.0", Contact: "census@example.org", Version: "1.0.0", Date: "2026-11-20", Keywords: []string{"crawl policies", "robots.txt", "web crawling"},
+		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent " +
+			"may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},
+		Licence: "CC-BY-4.0", Contact: "census@example.org", Version: "1.0.0", Date: "2026-11-20", Keywords: []string{
+			"crawl policies", "robots.txt", "web crawling"},
 	}
 	if diff := cmp.Diff(want, p.Metadata); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -54,7 +54,8 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
-	if err != nil || len(rows) != 2 || rows[1].Host != "b.example" || rows[1].CopyTime != nil || len(rows[1].AnswersSince) > 0 {
+	if err != nil || len(rows) != 2 || rows[1].Host != "b.example" || rows[1].CopyTime != nil ||
+		len(rows[1].AnswersSince) > 0 {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	opened, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))

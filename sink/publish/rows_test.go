@@ -20,15 +20,18 @@ import (
 )
 
 // compared compares a run that is published with one that is re-evaluated.
-func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment), sample func(string) bool) (map[string]Comparison, error) {
+func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment), sample func(string) bool) (
+	map[string]Comparison, error) {
 	t.Helper()
 	one, other := t.TempDir(), t.TempDir()
 	a, b := aRun(t, one, "r", published), aRun(t, other, "r", again)
 	return comparisonsOf(t, one, a, other, b, sample)
 }
 
-func comparisonsOf(t *testing.T, one string, a *journal.Manifest, other string, b *journal.Manifest, sample func(string) bool) (map[string]Comparison, error) {
-	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, Again{In: sinktest.Open(t, other), Run: b, InSample: sample})
+func comparisonsOf(t *testing.T, one string, a *journal.Manifest, other string, b *journal.Manifest,
+	sample func(string) bool) (map[string]Comparison, error) {
+	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, Again{In: sinktest.Open(t, other), Run: b,
+		InSample: sample})
 	of := make(map[string]Comparison)
 	for _, c := range all {
 		of[c.Table] = c
@@ -56,20 +59,29 @@ func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 			in(0, func(r *rowsOfSegment) { r.verdicts[1], r.verdicts[2] = r.verdicts[0], r.verdicts[0] }),
 			in(0, func(r *rowsOfSegment) { r.verdicts[1], r.verdicts[2] = r.verdicts[3], r.verdicts[3] }), []string{"verdicts"},
 		},
-		"a row twice": {in(1, func(r *rowsOfSegment) { r.policies = append(r.policies, r.policies[2]) }), nil, []string{"policies"}},
-		"a row less":  {in(1, func(r *rowsOfSegment) { r.verdicts = r.verdicts[:11] }), nil, []string{"verdicts"}},
-		"a cell":      {in(1, func(r *rowsOfSegment) { r.verdicts[11].Verdict = "disallow" }), nil, []string{"verdicts"}},
-		"a null":      {in(1, func(r *rowsOfSegment) { r.verdicts[11].GroupAgent = &null }), nil, []string{"verdicts"}},
-		"a number":    {in(0, func(r *rowsOfSegment) { r.fetches[2].Lines = 1 }), nil, []string{"fetches"}},
-		"a flag":      {in(0, func(r *rowsOfSegment) { r.fetches[2].HasBOM = true }), nil, []string{"fetches"}},
-		"a hop":       {in(0, func(r *rowsOfSegment) { r.fetches[2].Hops[0].URL += "/" }), nil, []string{"fetches"}},
+		"a row twice": {in(1, func(r *rowsOfSegment) { r.policies = append(r.policies, r.policies[2]) }), nil,
+			[]string{"policies"}},
+		"a row less": {in(1, func(r *rowsOfSegment) { r.verdicts = r.verdicts[:11] }), nil, []string{"verdicts"}},
+		"a cell":     {in(1, func(r *rowsOfSegment) { r.verdicts[11].Verdict = "disallow" }), nil, []string{"verdicts"}},
+		"a null":     {in(1, func(r *rowsOfSegment) { r.verdicts[11].GroupAgent = &null }), nil, []string{"verdicts"}},
+		"a number":   {in(0, func(r *rowsOfSegment) { r.fetches[2].Lines = 1 }), nil, []string{"fetches"}},
+		"a flag":     {in(0, func(r *rowsOfSegment) { r.fetches[2].HasBOM = true }), nil, []string{"fetches"}},
+		"a hop":      {in(0, func(r *rowsOfSegment) { r.fetches[2].Hops[0].URL += "/" }), nil, []string{"fetches"}},
 		"an answer": {in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []schema.Seen{{Since: time.Unix(1, 0)}} }),
-			in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []schema.Seen{{Since: time.Unix(2, 0)}} }), []string{"fetches"}},
+			in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []schema.Seen{{Since: time.Unix(2, 0)}} }),
+			[]string{"fetches"}},
 		"a body": {in(0, func(r *rowsOfSegment) { r.bodies[2].Body[0]++ }), nil, []string{"bodies"}},
-		"two cells, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "rule", "allow" }),
-			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "allow", "rule" }), []string{"verdicts"}},
-		"two columns of two rows, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "disallow", "allow" }),
-			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "allow", "disallow" }), []string{"verdicts"}},
+		"two cells, swapped": {in(0, func(r *rowsOfSegment) {
+			r.verdicts[0].Verdict, r.verdicts[0].Reason = "rule",
+				"allow"
+		}),
+			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "allow", "rule" }),
+			[]string{"verdicts"}},
+		"two columns of two rows, swapped": {in(0, func(r *rowsOfSegment) {
+			r.verdicts[0].Verdict, r.verdicts[1].Verdict = "disallow", "allow"
+		}),
+			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "allow", "disallow" }),
+			[]string{"verdicts"}},
 		"a counter": {in(0, func(r *rowsOfSegment) { r.counts[1].Count++ }), nil, []string{"summary"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +109,8 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	dir := t.TempDir()
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
-	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, Without: []string{"verdicts.url"},
+	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set,
+		Without:  []string{"verdicts.url"},
 		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
 	published, err := journal.ReadManifest(sinktest.Open(t, set), "r")
@@ -109,10 +122,12 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 		run    *journal.Manifest
 		looked bool
 	}{{dir, run, true}, {other, fewer, false}} {
-		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published, Again{In: sinktest.Open(t, again.dir), Run: again.run})
+		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published,
+			Again{In: sinktest.Open(t, again.dir), Run: again.run})
 		must(t, err)
 		for _, c := range all {
-			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked || (c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
+			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked ||
+				(c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
 				t.Errorf("%+v", c)
 			}
 		}
@@ -125,7 +140,8 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 	count := func(metric string, n int64) schema.Count { return schema.Count{Metric: metric, Count: n} }
 	plant := func(changed string) func(int, *rowsOfSegment) {
 		return func(_ int, r *rowsOfSegment) {
-			for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
+			for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block",
+				"address_block_slow", "verdict", "status"} {
 				n := int64(1)
 				if metric == changed {
 					n = 2
@@ -141,7 +157,8 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 		"fetches.total_us":       {"total_us", "tld_slow", "address_block_slow", "server_slow"},
 		"verdicts.url":           {"verdict"},
 	} {
-		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
+		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block",
+			"address_block_slow", "verdict", "status"} {
 			one, other := t.TempDir(), t.TempDir()
 			a, b := aRun(t, one, "r", plant("")), aRun(t, other, "r", plant(metric))
 			p := new(provenance)
@@ -220,7 +237,8 @@ func TestSampleOfHosts_NoRace(t *testing.T) {
 				t.Errorf("%s: %s is %+v, though it cannot be compared", name, table, one)
 			}
 		}
-		if one := got["verdicts"]; !one.Looked || one.Same != c.same || one.Rows != c.rows || one.OtherRows != 8 || one.Unseen != 16 {
+		if one := got["verdicts"]; !one.Looked || one.Same != c.same || one.Rows != c.rows || one.OtherRows != 8 ||
+			one.Unseen != 16 {
 			t.Errorf("%s: verdicts %+v", name, one)
 		}
 		if one := got["fetches"]; !one.Same || one.Rows != 2 || one.Unseen != 4 {
@@ -257,7 +275,8 @@ func TestHostsRenamedInFetchesAlone_NoRace(t *testing.T) {
 		}, sample)
 		must(t, err)
 		for _, table := range []string{"policies", "verdicts"} {
-			if one := got[table]; one.Same == strange || strings.Contains(one.Note, "a host of the sample that the table fetches does not name") != strange {
+			if one := got[table]; one.Same == strange || strings.Contains(one.Note,
+				"a host of the sample that the table fetches does not name") != strange {
 				t.Errorf("%s in fetches: %s is %+v", to, table, one)
 			}
 		}
@@ -288,7 +307,8 @@ func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 		p.SHA256 = digestOf(content)
 	}
 	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "column seq: has values that its statistics exclude") {
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(),
+		"column seq: has values that its statistics exclude") {
 		t.Error(err)
 	}
 }
@@ -319,8 +339,10 @@ func TestTwins_NoRace(t *testing.T) {
 		content[i] ^= 1
 		must(t, os.WriteFile(file, content, 0o666))
 		p.SHA256 = digestOf(content)
-		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same && err == nil {
-			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
+		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same &&
+			err == nil {
+			// the first of what it says of the run
+			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) {
 				t.Errorf("with another byte at %d of %d they are twins", i, len(good))
 			}
 			twins++
@@ -396,7 +418,8 @@ func TestSumsOfParts(t *testing.T) {
 	if twice != (rowSum{8, 6}) {
 		t.Errorf("twice %+v is %+v", one, twice)
 	}
-	c := &comparing{runs: [2]held{{Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 4}}}, {Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 1}}}}}
+	c := &comparing{runs: [2]held{{Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 4}}},
+		{Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 1}}}}}
 	for _, row := range []struct{ side, segment, want int }{{0, 3, 3}, {1, 3*journal.SegmentsPerVolume + 7, 3}} {
 		if got := c.segment(row.side, journal.Part{Segment: row.segment}); got != row.want {
 			t.Errorf("segment %d of run %d stands in %d, want %d", row.segment, row.side, got, row.want)

@@ -20,7 +20,8 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 	}
 	for _, d := range sink.Dictionary() {
 		info := schema.Describe(d.Table)
-		if want := d.Table != "series" && !info.AllForeign && !slices.Contains(info.Foreign, d.Column); s.shows(d.Table, d.Column) != want {
+		if want := d.Table != "series" && !info.AllForeign && !slices.Contains(info.Foreign, d.Column); s.shows(d.Table,
+			d.Column) != want {
 			t.Errorf("%s.%s is published: %v, want %v", d.Table, d.Column, !want, want)
 		}
 	}
@@ -30,9 +31,12 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 // tables that it lacks are not published.
 func TestQueriesAreOfTheLatestRun(t *testing.T) {
 	run := func(id string, day int, tables ...string) *journal.Manifest {
-		return &journal.Manifest{Plan: journal.Plan{Run: id, Tables: tables}, Date: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)}
+		return &journal.Manifest{Plan: journal.Plan{Run: id, Tables: tables}, Date: time.Date(2026, 11, day, 0, 0, 0, 0,
+			time.UTC)}
 	}
-	all, without := schema.TableNames, slices.DeleteFunc(slices.Clone(schema.TableNames), func(table string) bool { return table == "verdicts" })
+	all, without := schema.TableNames, slices.DeleteFunc(slices.Clone(schema.TableNames), func(table string) bool {
+		return table == "verdicts"
+	})
 	for _, row := range []struct {
 		name string
 		runs []*journal.Manifest
@@ -52,10 +56,12 @@ func TestQueriesAreOfTheLatestRun(t *testing.T) {
 
 // What can be published at all, and what can be left out of it.
 func TestWhatCannotBeLeftOut(t *testing.T) {
-	run := &journal.Manifest{Plan: journal.Plan{Run: "r", Tables: slices.DeleteFunc(slices.Clone(schema.TableNames), func(table string) bool { return table == "answers" })}}
+	run := &journal.Manifest{Plan: journal.Plan{Run: "r", Tables: slices.DeleteFunc(slices.Clone(schema.TableNames),
+		func(table string) bool { return table == "answers" })}}
 	for name, ok := range map[string]bool{
 		"fetches.rank": true, "verdicts": true, "verdicts.url": true, "bodies.body": true, "summary": true,
-		"summary.key": false, "summary.stratum": false, "fetches.seq": false, "policies.agent": false, "bodies.content_digest": false, "nothing": false, "fetches.nothing": false,
+		"summary.key": false, "summary.stratum": false, "fetches.seq": false, "policies.agent": false,
+		"bodies.content_digest": false, "nothing": false, "fetches.nothing": false,
 	} {
 		_, err := choose([]*journal.Manifest{run}, []string{name}, false)
 		if (err == nil) != ok || err != nil && !errors.Is(err, ErrSelection) {

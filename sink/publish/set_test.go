@@ -43,8 +43,10 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		started = started.AddDate(0, -1, 0)
 	}
 	run, err := sink.Create(dir, journal.Plan{
-		Run: id, ToolVersion: "v0", Started: started, Tables: []string{"fetches", "agents", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"},
-		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
+		Run: id, ToolVersion: "v0", Started: started, Tables: []string{"fetches", "agents", "policies", "verdicts",
+			"summary", "bodies"}, Profiles: []string{"google"},
+		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir,
+			"limit": "0"}, Adjustable: map[string]any{"rate": "5"},
 		Inputs: []journal.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
 			{Role: "agents", Path: "built-in agents.yaml", SHA256: digestOf(configs.Agents)},
@@ -59,10 +61,12 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 			host := fmt.Sprintf("h%d.example", seq)
 			body := []byte("Disallow: /" + host + "\n")
 			content := schema.ContentDigest(body)
-			r.fetches = append(r.fetches, schema.Fetch{Seq: seq, Host: host, Outcome: "conditional_allow", Hops: []schema.Hop{{URL: "https://" + host}}, ContentDigest: &content, FetchTime: started})
+			r.fetches = append(r.fetches, schema.Fetch{Seq: seq, Host: host, Outcome: "conditional_allow", Hops: []schema.Hop{
+				{URL: "https://" + host}}, ContentDigest: &content, FetchTime: started})
 			r.policies = append(r.policies, schema.Policy{Seq: seq, Host: host, Agent: "A", Profile: "google"})
 			for k := range 4 {
-				r.verdicts = append(r.verdicts, schema.Verdict{Seq: seq, Host: host, Agent: "A", Profile: "google", URL: fmt.Sprint("/", k), Verdict: "allow"})
+				r.verdicts = append(r.verdicts, schema.Verdict{Seq: seq, Host: host, Agent: "A", Profile: "google",
+					URL: fmt.Sprint("/", k), Verdict: "allow"})
 			}
 			r.bodies = append(r.bodies, schema.Body{ContentDigest: content, Body: body})
 		}
@@ -90,7 +94,8 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 			targets += c.Count
 		}
 	}
-	must(t, run.Complete(sink.Completion{Finished: started.Add(time.Hour), Tally: journal.Tally{Targets: targets, Rejected: 2}, Totals: totals, Inputs: planOf(t, dir, id).Inputs}))
+	must(t, run.Complete(sink.Completion{Finished: started.Add(time.Hour), Tally: journal.Tally{Targets: targets,
+		Rejected: 2}, Totals: totals, Inputs: planOf(t, dir, id).Inputs}))
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), id)
 	must(t, err)
 	return m
@@ -114,7 +119,8 @@ func aSet(t *testing.T, change func(*Config)) string {
 	must(t, changes.Commit())
 	c := Config{
 		In: sinktest.Open(t, dir), Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
-		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0",
+			Contact: "census@example.org"},
 	}
 	if change != nil {
 		change(&c)

@@ -273,7 +273,8 @@ func TestForeignColumns(t *testing.T) {
 	for _, c := range f.Columns() {
 		got = append(got, fmt.Sprint(c.Name, " ", c.Type, " ", c.IsText, " ", c.IsTime))
 	}
-	want := []string{"list list false false", "map map false false", "hop a group false false", "day DATE true false", "is BOOLEAN true false",
+	want := []string{"list list false false", "map map false false", "hop a group false false", "day DATE true false",
+		"is BOOLEAN true false",
 		"id UUID false false", "many repeated INT(32,true) false false",
 		"at TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) false true", "text STRING true false"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -295,7 +296,8 @@ func TestForeignRowGroups(t *testing.T) {
 	for i := range int64(100) {
 		rows = append(rows, row{Seq: i, Text: fmt.Sprintf("h%02d.example", i), Last: fmt.Sprint(i / 50)})
 	}
-	content := written(t, rows, parquet.MaxRowsPerRowGroup(10), parquet.Compression(&parquet.Gzip), parquet.SkipPageStatistics("plain"))
+	content := written(t, rows, parquet.MaxRowsPerRowGroup(10), parquet.Compression(&parquet.Gzip),
+		parquet.SkipPageStatistics("plain"))
 	at := func(text string) func(least, greatest string) bool {
 		return func(least, greatest string) bool { return least <= text && text <= greatest }
 	}
@@ -361,7 +363,8 @@ func withFooter(t testing.TB, content []byte, change func(f *parquet.File)) []by
 // A column with more rows, or fewer, than its row group is damaged.
 func TestRowsOfColumnsAndRowGroups(t *testing.T) {
 	content := written(t, []row{{Seq: 1}, {Seq: 2}, {Seq: 3}})
-	for says, want := range map[int64]string{2: "has more rows than its row group", 3: "<nil>", 4: "has fewer rows than its row group"} {
+	for says, want := range map[int64]string{2: "has more rows than its row group", 3: "<nil>",
+		4: "has fewer rows than its row group"} {
 		other := withFooter(t, content, func(f *parquet.File) {
 			m := f.Metadata()
 			m.NumRows, m.RowGroups[0].NumRows = says, says
@@ -399,11 +402,13 @@ func TestPagesOfOthersAreBounded(t *testing.T) {
 				t.Fatal("the header of the page is not found")
 			}
 			copy(file[i:], binary.AppendVarint(nil, size-1))
-			if _, err := cellsOf(file); err == nil || !strings.Contains(err.Error(), "does not decompress to the 2999999 bytes that its header says") {
+			if _, err := cellsOf(file); err == nil || !strings.Contains(err.Error(),
+				"does not decompress to the 2999999 bytes that its header says") {
 				t.Errorf("version %d: %v", version, err)
 			}
 		}
-		if _, err := cellsOf(written(t, []body{{make([]byte, 65<<20+1)}}, append(slices.Clone(bounds), codec)...)); err == nil || !strings.Contains(err.Error(), "a page of ") {
+		if _, err := cellsOf(written(t, []body{{make([]byte, 65<<20+1)}}, append(slices.Clone(bounds),
+			codec)...)); err == nil || !strings.Contains(err.Error(), "a page of ") {
 			t.Errorf("a page of any size: %v", err)
 		}
 	}
@@ -415,13 +420,16 @@ func TestPagesOfOthersAreBounded(t *testing.T) {
 	for i := range alike {
 		alike[i].Text = long
 	}
-	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Gzip), parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Uncompressed)} {
+	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Gzip), parquet.Compression(&parquet.Zstd),
+		parquet.Compression(&parquet.Uncompressed)} {
 		for _, version := range []int{1, 2} {
-			options := []parquet.WriterOption{codec, parquet.DataPageVersion(version), parquet.SkipPageStatistics("text"), parquet.SkipPageBounds("text"), parquet.PageBufferSize(200 << 20)}
+			options := []parquet.WriterOption{codec, parquet.DataPageVersion(version), parquet.SkipPageStatistics("text"),
+				parquet.SkipPageBounds("text"), parquet.PageBufferSize(200 << 20)}
 			if lines, err := cellsOf(written(t, alike[:20], options...)); err != nil || len(lines) != 20 {
 				t.Errorf("20 MB of texts: %d lines, %v", len(lines), err)
 			}
-			if _, err := cellsOf(written(t, alike, options...)); err == nil || !strings.Contains(err.Error(), "texts take more than") {
+			if _, err := cellsOf(written(t, alike, options...)); err == nil || !strings.Contains(err.Error(),
+				"texts take more than") {
 				t.Errorf("100 MB of texts in a page: %v", err)
 			}
 		}
@@ -431,7 +439,8 @@ func TestPagesOfOthersAreBounded(t *testing.T) {
 // A compression that is not read says what to do.
 func TestCompressionsThatAreNotRead(t *testing.T) {
 	_, err := cellsOf(ofArrow(t, 100, arrowparquet.WithCompression(compress.Codecs.Lz4Raw)))
-	if err == nil || !strings.Contains(err.Error(), "compressed with LZ4_RAW, which is not read; write the file with zstd or snappy") {
+	if err == nil || !strings.Contains(err.Error(),
+		"compressed with LZ4_RAW, which is not read; write the file with zstd or snappy") {
 		t.Error(err)
 	}
 }

@@ -80,9 +80,12 @@ func TestForgedPages(t *testing.T) {
 		want   string
 	}{
 		{"the same", func(p []rawPage) []rawPage { return p }, ""},
-		{"a second dictionary", func(p []rawPage) []rawPage { return slices.Insert(p, 1, swapped(p[0])) }, "a dictionary follows another page"},
-		{"a dictionary later", func(p []rawPage) []rawPage { return slices.Insert(p, 2, swapped(p[0])) }, "a dictionary follows another page"},
-		{"a dictionary at the end", func(p []rawPage) []rawPage { return append(p, swapped(p[0])) }, "a dictionary follows another page"},
+		{"a second dictionary", func(p []rawPage) []rawPage { return slices.Insert(p, 1, swapped(p[0])) },
+			"a dictionary follows another page"},
+		{"a dictionary later", func(p []rawPage) []rawPage { return slices.Insert(p, 2, swapped(p[0])) },
+			"a dictionary follows another page"},
+		{"a dictionary at the end", func(p []rawPage) []rawPage { return append(p, swapped(p[0])) },
+			"a dictionary follows another page"},
 		{"another header", func(p []rawPage) []rawPage {
 			p[1].header.DictionaryPageHeader.Valid = true
 			return p
@@ -104,7 +107,8 @@ func TestForgedPages(t *testing.T) {
 			h.Type, h.DataPageHeaderV2.Valid, h.IndexPageHeader.Valid = format.IndexPage, false, true
 			return p
 		}, "not of that type alone"},
-		{"a page twice", func(p []rawPage) []rawPage { return slices.Insert(p, 2, p[1]) }, "has more rows than its row group"},
+		{"a page twice", func(p []rawPage) []rawPage { return slices.Insert(p, 2, p[1]) },
+			"has more rows than its row group"},
 		{"a page less", func(p []rawPage) []rawPage { return slices.Delete(p, 1, 2) }, "has fewer rows than its row group"},
 	} {
 		forged := withPages(t, content, text, c.change)
@@ -117,7 +121,8 @@ func TestForgedPages(t *testing.T) {
 		}
 	}
 	m := opened(t, content).file.Metadata().RowGroups[0].Columns[text].MetaData
-	dictionary := pageChunk{From: m.DictionaryPageOffset, Length: m.DataPageOffset - m.DictionaryPageOffset, NoDictionary: true}
+	dictionary := pageChunk{From: m.DictionaryPageOffset, Length: m.DataPageOffset - m.DictionaryPageOffset,
+		NoDictionary: true}
 	err := checkPages(bytes.NewReader(content), int64(len(content)), []pageChunk{dictionary})
 	if err == nil || !strings.Contains(err.Error(), "a dictionary follows another page") {
 		t.Errorf("a dictionary that an index takes for a page: %v", err)
@@ -126,7 +131,8 @@ func TestForgedPages(t *testing.T) {
 		forged := withFooter(t, content, func(f *parquet.File) {
 			f.Metadata().RowGroups[0].Columns[text].MetaData.DictionaryPageOffset = at
 		})
-		if _, err := all[line](forged, Selection{}); err == nil || !strings.Contains(err.Error(), "its dictionary is not before its pages") {
+		if _, err := all[line](forged, Selection{}); err == nil || !strings.Contains(err.Error(),
+			"its dictionary is not before its pages") {
 			t.Errorf("a dictionary at %d: %v", at, err)
 		}
 	}
@@ -175,7 +181,8 @@ func TestStatisticsThatLie(t *testing.T) {
 		_, others := all[few](forged, Selection{Bounds: true, Texts: func(string, []byte) {}})
 		_, loose := all[line](forged, Selection{})
 		for _, err := range []error{err, others} {
-			if (err != nil) != c.isExcluded || err != nil && !strings.HasSuffix(err.Error(), "has values that its statistics exclude") {
+			if (err != nil) != c.isExcluded || err != nil && !strings.HasSuffix(err.Error(),
+				"has values that its statistics exclude") {
 				t.Errorf("%d: %v", i, err)
 			}
 		}

@@ -68,18 +68,23 @@ func all[T any](content []byte, s Selection) (rows []T, err error) {
 
 func draw() *rapid.Generator[row] {
 	texts := rapid.SampledFrom([]string{"", "a", "/x", "é", strings.Repeat("long ", 50)})
-	when := rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC() })
+	when := rapid.Custom(func(t *rapid.T) time.Time {
+		return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC()
+	})
 	one := rapid.Custom(func(t *rapid.T) hop {
 		return hop{texts.Draw(t, "url"), rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), when.Draw(t, "at")}
 	})
 	return rapid.Custom(func(t *rapid.T) row {
 		return row{
 			Seq: rapid.Int64().Draw(t, "seq"), Line: rapid.Ptr(rapid.Int32(), true).Draw(t, "line"), Text: texts.Draw(t, "text"),
-			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")), Is: rapid.Bool().Draw(t, "is"),
-			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(t, "since"),
+			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")),
+			Is:    rapid.Bool().Draw(t, "is"),
+			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(
+				t, "since"),
 			Names: rapid.SliceOfN(texts, 0, 4).Draw(t, "names"), Lines: rapid.SliceOfN(rapid.Int32(), 0, 4).Draw(t, "lines"),
 			Hops: rapid.SliceOfN(one, 0, 3).Draw(t, "hops"), Times: rapid.SliceOfN(when, 0, 3).Draw(t, "times"),
-			Last: texts.Draw(t, "last"), Number: rapid.Int64Range(0, 3).Draw(t, "number"), Rank: rapid.Ptr(rapid.Int64(), true).Draw(t, "rank"),
+			Last: texts.Draw(t, "last"), Number: rapid.Int64Range(0, 3).Draw(t, "number"), Rank: rapid.Ptr(rapid.Int64(),
+				true).Draw(t, "rank"),
 			Broken: rapid.Ptr(rapid.Bool(), true).Draw(t, "broken"),
 		}
 	})
@@ -145,7 +150,8 @@ func TestRowsOfVersion1(t *testing.T) {
 		drawn, options := drawRows(t)
 		var rows []flat
 		for _, r := range drawn {
-			rows = append(rows, flat{r.Seq, r.Line, r.Text, r.Maybe, r.Plain, r.Is, r.Delay, r.At, r.Since, r.Last, r.Number, r.Rank,
+			rows = append(rows, flat{r.Seq, r.Line, r.Text, r.Maybe, r.Plain, r.Is, r.Delay, r.At, r.Since, r.Last, r.Number,
+				r.Rank,
 				r.Broken})
 		}
 		content := written(t, rows, append(options, parquet.DataPageVersion(1))...)
@@ -277,7 +283,8 @@ func TestFewColumns(t *testing.T) {
 		} `parquet:"hops"`
 	}
 	got, err := all[few](content, Selection{})
-	if err != nil || len(got) != 2 || got[1].Seq != 2 || *got[0].Maybe != "b" || got[1].Maybe != nil || *got[1].Text != "y" || got[0].Later != nil || got[0].Hops[0].URL != "u" || got[1].Hops != nil {
+	if err != nil || len(got) != 2 || got[1].Seq != 2 || *got[0].Maybe != "b" || got[1].Maybe != nil ||
+		*got[1].Text != "y" || got[0].Later != nil || got[0].Hops[0].URL != "u" || got[1].Hops != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got, err = all[few](content, Selection{Columns: []string{"seq"}})
@@ -357,7 +364,9 @@ func TestSelection(t *testing.T) {
 		rows = append(rows, row{Seq: i})
 	}
 	content := written(t, rows, parquet.MaxRowsPerRowGroup(10))
-	got, err := all[row](content, Selection{Wanted: func(least, greatest int64) bool { return least <= 42 && 42 <= greatest }})
+	got, err := all[row](content, Selection{Wanted: func(least, greatest int64) bool {
+		return least <= 42 && 42 <= greatest
+	}})
 	if err != nil || len(got) != 10 || got[0].Seq != 40 {
 		t.Errorf("%d rows: %v", len(got), err)
 	}
@@ -426,7 +435,8 @@ func TestTextsThatRepeat(t *testing.T) {
 	for i := range rows {
 		rows[i] = row{long, []string{long, "y"}}
 	}
-	content := written(t, rows, parquet.Compression(&parquet.Zstd), parquet.SkipPageBounds("text"), parquet.SkipPageStatistics("text"),
+	content := written(t, rows, parquet.Compression(&parquet.Zstd), parquet.SkipPageBounds("text"),
+		parquet.SkipPageStatistics("text"),
 		parquet.SkipPageBounds("list", "list", "element"), parquet.SkipPageStatistics("list", "list", "element"))
 	got, err := all[row](content, Selection{})
 	if err != nil || len(got) != len(rows) {
@@ -436,7 +446,8 @@ func TestTextsThatRepeat(t *testing.T) {
 		if r.Text != long || len(r.List) != 2 || r.List[0] != long || r.List[1] != "y" {
 			t.Fatal("other texts")
 		}
-		if unsafe.StringData(r.Text) != unsafe.StringData(got[0].Text) || unsafe.StringData(r.List[0]) != unsafe.StringData(got[0].List[0]) {
+		if unsafe.StringData(r.Text) != unsafe.StringData(got[0].Text) || unsafe.StringData(r.List[0]) != unsafe.StringData(
+			got[0].List[0]) {
 			t.Fatal("a text is copied twice")
 		}
 	}
@@ -456,9 +467,14 @@ func TestPagesAreChecked(t *testing.T) {
 		want    string
 		read    func([]byte) error
 	}{
-		{"texts that begin alike", written(t, []text{{"a"}, {"ab"}}), "DELTA_BYTE_ARRAY", func(b []byte) error { _, err := all[text](b, Selection{}); return err }},
-		{"gzip", written(t, []listed{{[]int32{1}}}, parquet.Compression(&parquet.Gzip)), "zstd is read", func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
-		{"lists of version 1", written(t, []listed{{[]int32{1}}}, parquet.DataPageVersion(1)), "may begin inside a row", func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
+		{"texts that begin alike", written(t, []text{{"a"}, {"ab"}}), "DELTA_BYTE_ARRAY", func(b []byte) error {
+			_, err := all[text](b, Selection{})
+			return err
+		}},
+		{"gzip", written(t, []listed{{[]int32{1}}}, parquet.Compression(&parquet.Gzip)), "zstd is read",
+			func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
+		{"lists of version 1", written(t, []listed{{[]int32{1}}}, parquet.DataPageVersion(1)), "may begin inside a row",
+			func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
 	} {
 		if err := c.read(c.content); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
@@ -576,7 +592,8 @@ func TestTexts(t *testing.T) {
 	b := "b"
 	var rows []row
 	for i := range int64(300) {
-		rows = append(rows, row{Seq: i, Text: "x", Maybe: &b, Plain: []byte("p"), Names: []string{"name"}, Hops: []hop{{URL: "u"}}})
+		rows = append(rows, row{Seq: i, Text: "x", Maybe: &b, Plain: []byte("p"), Names: []string{"name"},
+			Hops: []hop{{URL: "u"}}})
 	}
 	content := written(t, rows)
 	given := make(map[string]int)

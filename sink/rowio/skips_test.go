@@ -48,7 +48,8 @@ func TestPagesThatAreSkipped(t *testing.T) {
 		if same, err := read(damaged, [2]int64{5, 9}, [2]int64{from, to}); same && err == nil {
 			t.Errorf("column %d: no page is damaged", i)
 		}
-		for _, ranges := range [][][2]int64{{{0, 1}, {to, to + 1}}, {{to + 9, to + 10}}, {{from - 1, from}, {to, to + 2000}}} {
+		for _, ranges := range [][][2]int64{{{0, 1}, {to, to + 1}}, {{to + 9, to + 10}},
+			{{from - 1, from}, {to, to + 2000}}} {
 			if same, err := read(damaged, ranges...); !same || err != nil {
 				t.Errorf("column %d: rows of %v are the same: %v, %v", i, ranges, same, err)
 			}

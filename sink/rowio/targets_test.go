@@ -98,7 +98,9 @@ func TestTargets(t *testing.T) {
 	defer c.Close()
 	for _, x := range []struct{ seq, rows int64 }{{1, 0}, {3, 1500}, {5, 0}, {9, 3}} {
 		rows, err := c.Of(x.seq)
-		if err != nil || int64(len(rows)) != x.rows || slices.ContainsFunc(rows, func(row itemOf) bool { return row.Seq != x.seq }) {
+		if err != nil || int64(len(rows)) != x.rows || slices.ContainsFunc(rows, func(row itemOf) bool {
+			return row.Seq != x.seq
+		}) {
 			t.Errorf("of target %d there are %d rows, want %d: %v", x.seq, len(rows), x.rows, err)
 		}
 	}
@@ -128,7 +130,9 @@ func TestTargetsOutOfOrder(t *testing.T) {
 		t.Errorf("rows out of order: %v", err)
 	}
 	enough := errors.New("enough")
-	err = rowio.Runs(t.Context(), in, []journal.Part{p}, rowio.Selection{}, func(string, int64, []itemOf) error { return enough })
+	err = rowio.Runs(t.Context(), in, []journal.Part{p}, rowio.Selection{}, func(string, int64, []itemOf) error {
+		return enough
+	})
 	if err != enough {
 		t.Errorf("the error of the caller becomes %v", err)
 	}
@@ -138,7 +142,8 @@ func TestTargetsOutOfOrder(t *testing.T) {
 func TestPartsThatNobodyWants(t *testing.T) {
 	dir := t.TempDir()
 	in := sinktest.Open(t, dir)
-	parts := []journal.Part{itemsOf(t, dir, "a.parquet", [][2]int64{{1, 2}}), itemsOf(t, dir, "b.parquet", [][2]int64{{2, 1}})}
+	parts := []journal.Part{itemsOf(t, dir, "a.parquet", [][2]int64{{1, 2}}), itemsOf(t, dir, "b.parquet",
+		[][2]int64{{2, 1}})}
 	read := 0
 	some := rowio.Selection{Part: func(p journal.Part, f *rowio.File) (bool, error) { return f.Rows() == 1, nil }}
 	sinktest.Must(t, rowio.Of(t.Context(), in, parts, some, func(batch []itemOf) error { read += len(batch); return nil }))

@@ -47,12 +47,14 @@ func TestAStoreThatIgnoresConditions(t *testing.T) {
 	c.Unconditional = func() { remarks++ }
 	for shard := range shards {
 		r, err := attempt(t.Context(), t, c, shard)
-		if !errors.Is(err, store.ErrUnconditional) || !strings.Contains(fmt.Sprint(err), c.Dir+": the store ignores conditional writes (If-None-Match)") {
+		if !errors.Is(err, store.ErrUnconditional) || !strings.Contains(fmt.Sprint(err),
+			c.Dir+": the store ignores conditional writes (If-None-Match)") {
 			t.Errorf("shard %d: %+v, %v", shard, r, err)
 		}
 	}
 	c.Source.Shard = target.Shard{Count: shards}
-	if _, err := pipeline.PlanShards(t.Context(), c, func(int64) { t.Error("the list is read") }); !errors.Is(err, store.ErrUnconditional) {
+	if _, err := pipeline.PlanShards(t.Context(), c, func(int64) { t.Error("the list is read") }); !errors.Is(err,
+		store.ErrUnconditional) {
 		t.Errorf("plan: %v", err)
 	}
 	if names := left(t, "ignoring"); len(names) > 0 {
@@ -97,7 +99,9 @@ func TestALongPlanHasOneWriter(t *testing.T) {
 	c.Dir = bucket(t, "parts")
 	faulty.ignore("parts", inParts)
 	for i := range 100_000 {
-		name := fmt.Sprintf("crawl-data/CC-MAIN-2026-43/segments/%d.%d/robotstxt/CC-MAIN-20261012%06d-20261012%06d-%05d.warc.gz", 1_760_000_000+i%100, i%97, i%86_400, i*7%86_400, i)
+		name := fmt.Sprintf(
+			"crawl-data/CC-MAIN-2026-43/segments/%d.%d/robotstxt/CC-MAIN-20261012%06d-20261012%06d-%05d.warc.gz", 1_760_000_000+
+				i%100, i%97, i%86_400, i*7%86_400, i)
 		c.Inputs = append(c.Inputs, journal.Input{Role: "ranks", Path: name, IdentifiedWhenRead: true})
 	}
 	won := 0

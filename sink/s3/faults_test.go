@@ -44,7 +44,8 @@ func census(t testing.TB, bodies string) pipeline.Config {
 		Run: "r", Source: source.Config{Bodies: bodies, Schemes: []string{"https"}},
 		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
 		Tables:   []string{"fetches", "agents", "examples", "summary"},
-		Fetch:    client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20}, Concurrency: 4, PerAddress: 4, PerDomain: 4},
+		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5,
+			MaxBody: 1 << 20}, Concurrency: 4, PerAddress: 4, PerDomain: 4},
 	}
 }
 
@@ -52,7 +53,8 @@ func storedBodies(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range 12 {
-		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("h%d.example", i)), fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", i), 0o666))
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("h%d.example", i)),
+			fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", i), 0o666))
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "no host"), []byte("User-agent: *\n"), 0o666))
 	return dir
@@ -210,7 +212,8 @@ func TestFaultsOfTheStore(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d schedules: attempts won %d, lost %d, failed %d; faults %v", schedules, won.Load(), lost.Load(), failed.Load(), met)
+	t.Logf("%d schedules: attempts won %d, lost %d, failed %d; faults %v", schedules, won.Load(), lost.Load(),
+		failed.Load(), met)
 	if won.Load() == 0 || lost.Load() == 0 || met["lag"] == 0 || met["409"] == 0 || met["lose the answer"] == 0 {
 		t.Error("the schedules show nothing")
 	}

@@ -34,10 +34,12 @@ func TestIndexOfArchivesInABucket(t *testing.T) {
 			answer := fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)
 			from := file.Len()
 			target := fmt.Sprintf("https://a%d-%d.example/robots.txt", a, i)
-			must(t, w.Write(&file, &warc.Record{Type: "response", ID: warc.NewID(), Date: time.Unix(1e9, 0), ContentType: "application/http; msgtype=response",
-				Fields: []warc.Field{{Name: "WARC-Target-URI", Value: target}}, Head: []byte(answer)}))
+			must(t, w.Write(&file, &warc.Record{Type: "response", ID: warc.NewID(), Date: time.Unix(1e9, 0),
+				ContentType: "application/http; msgtype=response",
+				Fields:      []warc.Field{{Name: "WARC-Target-URI", Value: target}}, Head: []byte(answer)}))
 			if i%3 > 0 { // the others lie between
-				fmt.Fprintf(&index, "x 20010909014640 {\"url\": %q, \"filename\": \"crawl/%d.warc.gz\", \"offset\": \"%d\", \"length\": \"%d\"}\n", target, a, from, file.Len()-from)
+				fmt.Fprintf(&index, "x 20010909014640 {\"url\": %q, \"filename\": \"crawl/%d.warc.gz\", \"offset\": \"%d\", "+
+					"\"length\": \"%d\"}\n", target, a, from, file.Len()-from)
 			}
 			file.Write(bytes.Repeat([]byte{0}, i*20_000)) // gaps, of which some are too long to be read over
 		}

@@ -50,7 +50,8 @@ func (s *script) end() { s.open.Wait() }
 
 // kinds are the faults that a request may meet.
 var kinds = []string{
-	"500", "503", "reset the request", "reset before the answer", "reset the answer", "lose the answer", "500 after success", "delay",
+	"500", "503", "reset the request", "reset before the answer", "reset the answer", "lose the answer",
+	"500 after success", "delay",
 }
 
 func newProxy(server string) (*proxy, error) {
@@ -76,7 +77,8 @@ func (p *proxy) close() { p.http.Close() }
 func (p *proxy) disturb(bucket string, seed uint64, faults float64) *script {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.scripts[bucket] = &script{random: rand.New(rand.NewPCG(seed, 0)), faults: faults, lists: make(map[string][]byte), met: make(map[string]int)}
+	p.scripts[bucket] = &script{random: rand.New(rand.NewPCG(seed, 0)), faults: faults, lists: make(map[string][]byte),
+		met: make(map[string]int)}
 	return p.scripts[bucket]
 }
 
@@ -119,9 +121,11 @@ func (s *script) requests() map[string]int {
 func unconditional(r *http.Request) error {
 	r.Header.Del("If-None-Match")
 	r.Header.Del("Authorization")
-	key := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY")}
+	key := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"),
+		SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY")}
 	r.URL.Host = r.Host
-	return v4.NewSigner().SignHTTP(r.Context(), key, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1", time.Now(),
+	return v4.NewSigner().SignHTTP(r.Context(), key, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1",
+		time.Now(),
 		func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 }
 
@@ -289,13 +293,15 @@ func (p *proxy) forward(r *http.Request, body io.Reader) (*http.Response, error)
 	return p.client.Do(out)
 }
 
-var errorCodes = map[string]string{"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict", "403": "AccessDenied"}
+var errorCodes = map[string]string{"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict",
+	"403": "AccessDenied"}
 
 func fail(w http.ResponseWriter, status string) {
 	code, _ := strconv.Atoi(status)
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(code)
-	fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>by the script</Message></Error>`, errorCodes[status])
+	fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>by the script</Message></Error>`,
+		errorCodes[status])
 }
 
 // reset resets the connection.

@@ -36,7 +36,8 @@ func TestSendWhatAnEarlierProcessMade(t *testing.T) {
 		t.Errorf("%d captures are read again", made)
 	}
 	// The rejected are the file that is no host and the sample of a host that is not there.
-	if r.Targets != 12 || r.Rejected != 2 || r.Rows["fetches"] != 12 || r.Folder != c.Dir+"/_runs/r" || len(r.Counts.Rows()) == 0 {
+	if r.Targets != 12 || r.Rejected != 2 || r.Rows["fetches"] != 12 || r.Folder != c.Dir+"/_runs/r" ||
+		len(r.Counts.Rows()) == 0 {
 		t.Errorf("result %+v", r)
 	}
 	if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); !errors.Is(err, sink.ErrRunComplete) {
@@ -78,7 +79,8 @@ func TestAnObjectThatIsThrottled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes as long as the patience of the client")
 	}
-	for name, object := range map[string]string{"throttled-part": "/fetches/run=r/part-", "throttled-record": "/segments/0000000000.json", "throttled-manifest": "/manifest.json"} {
+	for name, object := range map[string]string{"throttled-part": "/fetches/run=r/part-",
+		"throttled-record": "/segments/0000000000.json", "throttled-manifest": "/manifest.json"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := census(t, storedBodies(t))

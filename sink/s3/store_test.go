@@ -51,7 +51,8 @@ var promises = []struct {
 			}
 			all.Wait()
 			content, err := s.Read(name, 1000)
-			if want := bytes.Repeat([]byte{byte('a' + winner.Load())}, 1000); err != nil || won.Load() != 1 || !bytes.Equal(content, want) {
+			if want := bytes.Repeat([]byte{byte('a' + winner.Load())}, 1000); err != nil || won.Load() != 1 ||
+				!bytes.Equal(content, want) {
 				t.Fatalf("%d writers won, the file has %.3q…, %v", won.Load(), content, err)
 			}
 		}
@@ -79,13 +80,15 @@ var promises = []struct {
 		must(t, s.MakeFolder("folder/below"))
 		_, err := s.Put("folder/below/file", []byte("12345"))
 		must(t, err)
-		for name, isFolder := range map[string]bool{".": true, "folder": true, "folder/below": true, "folder/below/file": false} {
+		for name, isFolder := range map[string]bool{".": true, "folder": true, "folder/below": true,
+			"folder/below/file": false} {
 			info, err := s.Stat(name)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if info.IsDir() != isFolder || info.Mode().IsRegular() == isFolder || info.Name() != name[strings.LastIndex(name, "/")+1:] {
+			if info.IsDir() != isFolder || info.Mode().IsRegular() == isFolder ||
+				info.Name() != name[strings.LastIndex(name, "/")+1:] {
 				t.Errorf("%s: %s %v", name, info.Name(), info.Mode())
 			}
 			if !isFolder && (info.Size() != 5 || info.ModTime().Sub(before).Abs() > time.Minute) {
@@ -157,7 +160,8 @@ var promises = []struct {
 	{"read", func(t *testing.T, s store.Store, _ func() store.Store) {
 		_, err := s.Put("name", []byte("12345"))
 		must(t, err)
-		if _, err := s.Read("name", 4); err == nil || !strings.Contains(err.Error(), s.Path("name")) || !strings.Contains(err.Error(), "has more than 4 bytes") {
+		if _, err := s.Read("name", 4); err == nil || !strings.Contains(err.Error(), s.Path("name")) ||
+			!strings.Contains(err.Error(), "has more than 4 bytes") {
 			t.Errorf("too much: %v", err)
 		}
 		f, err := s.Open("name")
@@ -241,7 +245,8 @@ var promises = []struct {
 			_, err := s.Put(folder+"/part-1.parquet", []byte(id))
 			must(t, err)
 			content, err := s.Read(folder+"/part-1.parquet", 100)
-			if list, e := s.List(folder); string(content) != id || err != nil || e != nil || fmt.Sprint(list) != "[- part-1.parquet]" {
+			if list, e := s.List(folder); string(content) != id || err != nil || e != nil ||
+				fmt.Sprint(list) != "[- part-1.parquet]" {
 				t.Errorf("%s: %q, %v, %v, %v", id, content, err, list, e)
 			}
 		}
@@ -342,7 +347,8 @@ func TestPutHasOneWinnerAmongProcesses(t *testing.T) {
 func TestNoSuchBucket(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.Create} {
-		if _, err := open(t.Context(), "s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(), "s3://no-such-bucket/folder: there is no such bucket") || store.FaultOf(err) != store.OfSettings {
+		if _, err := open(t.Context(), "s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(),
+			"s3://no-such-bucket/folder: there is no such bucket") || store.FaultOf(err) != store.OfSettings {
 			t.Errorf("%v", err)
 		}
 	}
@@ -361,7 +367,8 @@ func TestWrongKey(t *testing.T) {
 			t.Setenv(wrong, "wrong")
 			began := time.Now()
 			_, err := store.Create(t.Context(), url)
-			if store.FaultOf(err) != store.OfSettings || !strings.Contains(err.Error(), "access key") && !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
+			if store.FaultOf(err) != store.OfSettings || !strings.Contains(err.Error(), "access key") &&
+				!strings.Contains(err.Error(), "SignatureDoesNotMatch") {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(began); took > 3*time.Second {
@@ -407,7 +414,8 @@ func TestAStoreThatIsDown(t *testing.T) {
 	if _, err := s.Read("name", 1); !errors.Is(err, remote.ErrTransfer) {
 		t.Errorf("%v", err)
 	}
-	if won, err := s.Put("name", []byte("x")); won || !errors.Is(err, remote.ErrTransfer) || !errors.Is(err, store.ErrInDoubt) {
+	if won, err := s.Put("name", []byte("x")); won || !errors.Is(err, remote.ErrTransfer) ||
+		!errors.Is(err, store.ErrInDoubt) {
 		t.Errorf("put: %v, %v; want doubt", won, err)
 	}
 	if took := time.Since(began); took > 5*time.Minute {

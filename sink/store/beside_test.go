@@ -21,7 +21,8 @@ func TestBesideRemovesWhatIsLeft(t *testing.T) {
 	dir := t.TempDir()
 	living, err := fileBeside(filepath.Join(dir, "page"))
 	must(t, err)
-	left := []string{".page.ABCDEFGH.tmp", ".page.22222222.tmp/fetches", ".page.ABCDEFG1.tmp", ".page.ABCDEFGH.txt", ".page.ABCDEFGHI.tmp", ".pages.ABCDEFGH.tmp", "page.ABCDEFGH.tmp", ".page"}
+	left := []string{".page.ABCDEFGH.tmp", ".page.22222222.tmp/fetches", ".page.ABCDEFG1.tmp", ".page.ABCDEFGH.txt",
+		".page.ABCDEFGHI.tmp", ".pages.ABCDEFGH.tmp", "page.ABCDEFGH.tmp", ".page"}
 	for _, name := range left {
 		name, folder, isFolder := strings.Cut(name, "/")
 		if isFolder {
@@ -98,10 +99,12 @@ func TestFolderBeside(t *testing.T) {
 		}
 		info, err := os.Lstat(filepath.Join(dir, link))
 		must(t, err)
-		if _, err := os.Stat(filepath.Join(dir, to, "fetches/run=r/part")); err != nil || info.Mode().Type() != os.ModeSymlink {
+		if _, err := os.Stat(filepath.Join(dir, to, "fetches/run=r/part")); err != nil ||
+			info.Mode().Type() != os.ModeSymlink {
 			t.Errorf("%s: the link is now %v, %v", link, info.Mode(), err)
 		}
-		if info, err := os.Stat(filepath.Join(dir, to)); link == "there" && (err != nil || !os.SameFile(info, before) || info.Mode().Perm() != 0o750) {
+		if info, err := os.Stat(filepath.Join(dir, to)); link == "there" && (err != nil || !os.SameFile(info, before) ||
+			info.Mode().Perm() != 0o750) {
 			t.Errorf("it is another folder, with permissions %v, %v", info.Mode(), err)
 		}
 		if got := namesIn(t, filepath.Join(dir, to)); !slices.Equal(got, []string{"a", "fetches"}) {
@@ -196,7 +199,8 @@ func TestCheckNewFile(t *testing.T) {
 	must(t, os.Symlink("sub/new", filepath.Join(dir, "link")))
 	must(t, os.Symlink("missing/new", filepath.Join(dir, "dangling")))
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o666))
-	for name, ok := range map[string]bool{"new": true, "link": true, "file": true, "dangling": false, "missing/new": false, "file/new": false} {
+	for name, ok := range map[string]bool{"new": true, "link": true, "file": true, "dangling": false,
+		"missing/new": false, "file/new": false} {
 		err := CheckNewFile(filepath.Join(dir, name))
 		if (err == nil) != ok || !ok && strings.Contains(err.Error(), temporarySuffix) {
 			t.Errorf("%s: %v", name, err)

@@ -63,9 +63,11 @@ func TestWhetherAStoreKeepsToConditions(t *testing.T) {
 		}
 		s, err := Create(t.Context(), dir)
 		must(t, err)
-		asked, want = 0, map[string]error{"ignore": ErrUnconditional, "refuse": remote.ErrNoCondition, "forbid": remote.ErrRefused}[does]
+		asked, want = 0, map[string]error{"ignore": ErrUnconditional, "refuse": remote.ErrNoCondition,
+			"forbid": remote.ErrRefused}[does]
 		err = CheckPut(s, ".")
-		if !errors.Is(err, want) || (want == nil) != (err == nil) || err != nil && (FaultOf(err) != OfSettings || !strings.Contains(err.Error(), dir)) {
+		if !errors.Is(err, want) || (want == nil) != (err == nil) || err != nil && (FaultOf(err) != OfSettings ||
+			!strings.Contains(err.Error(), dir)) {
 			t.Errorf("%s: %v", does, err)
 		}
 		if list, err := s.List("."); len(list)+len(objects) > 0 || err != nil {

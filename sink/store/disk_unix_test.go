@@ -31,7 +31,8 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 	defer smallFiles(t, 2<<20)()
 	failed := func(what, name string, err error) {
 		t.Helper()
-		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), filepath.Join(dir, name)) || IsTemporary(err.Error()) || strings.Contains(err.Error(), temporarySuffix) {
+		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), filepath.Join(dir, name)) ||
+			IsTemporary(err.Error()) || strings.Contains(err.Error(), temporarySuffix) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if got := names(t, dir); len(got) != 1 || got[0] != "views.sql" {

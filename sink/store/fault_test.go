@@ -31,14 +31,20 @@ func TestFaultOf(t *testing.T) {
 		err  error
 		want Fault
 	}{
-		"none": {nil, OfData}, "missing": {read("missing"), OfData}, "a folder": {read("folder"), OfData}, "a link in a circle": {read("round"), OfData},
-		"below a file": {read("file/below"), OfData}, "a link that leads out": {read("out/x"), OfData}, "too long": {read("file"), OfData},
-		"other bytes": {written(Digest{7, "0"}), OfData}, "short": {written(Digest{8, "0"}), OfData}, "undecodable": {errors.New("dict eof exception"), OfData},
+		"none": {nil, OfData}, "missing": {read("missing"), OfData}, "a folder": {read("folder"), OfData},
+		"a link in a circle": {read("round"), OfData},
+		"below a file":       {read("file/below"), OfData}, "a link that leads out": {read("out/x"), OfData},
+		"too long":    {read("file"), OfData},
+		"other bytes": {written(Digest{7, "0"}), OfData}, "short": {written(Digest{8, "0"}), OfData},
+		"undecodable":                {errors.New("dict eof exception"), OfData},
 		"replaced while it was read": {remote.ErrChanged, OfData},
-		"descriptors":                {system(syscall.EMFILE), OfStore}, "the machine's descriptors": {system(syscall.ENFILE), OfStore}, "a bad disk": {system(syscall.EIO), OfStore},
-		"a full disk": {system(syscall.ENOSPC), OfStore}, "permission": {system(syscall.EACCES), OfStore}, "a lost mount": {system(syscall.ESTALE), OfStore},
-		"Ctrl-C": {context.Canceled, OfStore}, "a time limit": {context.DeadlineExceeded, OfStore},
-		"a store that throttles": {fmt.Errorf("%w: 503", remote.ErrTransfer), OfStore}, "a full scratch folder": {fmt.Errorf("%w: x", remote.ErrScratch), OfStore},
+		"descriptors":                {system(syscall.EMFILE), OfStore}, "the machine's descriptors": {
+			system(syscall.ENFILE), OfStore}, "a bad disk": {system(syscall.EIO), OfStore},
+		"a full disk": {system(syscall.ENOSPC), OfStore}, "permission": {system(syscall.EACCES), OfStore},
+		"a lost mount": {system(syscall.ESTALE), OfStore},
+		"Ctrl-C":       {context.Canceled, OfStore}, "a time limit": {context.DeadlineExceeded, OfStore},
+		"a store that throttles": {fmt.Errorf("%w: 503", remote.ErrTransfer), OfStore}, "a full scratch folder": {
+			fmt.Errorf("%w: x", remote.ErrScratch), OfStore},
 		"a scheme": {remote.ErrScheme, OfSettings}, "a URL": {CheckName("ftp://x"), OfSettings},
 	} {
 		if got := FaultOf(c.err); got != c.want || what != "none" && c.err == nil {
@@ -54,7 +60,8 @@ func TestFaultsOfAnObjectStore(t *testing.T) {
 		status int
 		want   Fault
 	}{
-		"AccessDenied": {403, OfSettings}, "InvalidAccessKeyId": {403, OfSettings}, "SignatureDoesNotMatch": {403, OfSettings}, "NoSuchBucket": {404, OfSettings},
+		"AccessDenied": {403, OfSettings}, "InvalidAccessKeyId": {403, OfSettings}, "SignatureDoesNotMatch": {
+			403, OfSettings}, "NoSuchBucket": {404, OfSettings},
 		"InvalidBucketName": {400, OfSettings}, "NoSuchKey": {404, OfData},
 	} {
 		asked := 0

@@ -106,7 +106,8 @@ func TestPutChangesNothingThatIsThere(t *testing.T) {
 	if content, err := os.ReadFile(filepath.Join(dir, "plan.json")); string(content) != "first" {
 		t.Errorf("it holds %q, %v", content, err)
 	}
-	if won, err := s.Put("none/plan.json", nil); won || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
+	if won, err := s.Put("none/plan.json", nil); won || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(),
+		filepath.Dir(dir)) {
 		t.Errorf("without a folder: %v, %v", won, err)
 	}
 	if got := names(t, dir); len(got) != 1 {
@@ -124,11 +125,13 @@ func TestAStreamedFile(t *testing.T) {
 		must(t, err)
 	}
 	got := names(t, dir)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "fetches/run=r/part-1.") || !strings.HasSuffix(got[0], ".parquet.tmp") || !IsTemporary(got[0]) {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "fetches/run=r/part-1.") || !strings.HasSuffix(got[0],
+		".parquet.tmp") || !IsTemporary(got[0]) {
 		t.Errorf("before it is published: %v", got)
 	}
 	digest, err := f.Finish()
-	if want := (Digest{9, "76b99ab4be8521d78b19bcff7d1078aabeb477bd134f404094c92cd39f051c3e"}); err != nil || digest != want {
+	if want := (Digest{9, "76b99ab4be8521d78b19bcff7d1078aabeb477bd134f404094c92cd39f051c3e"}); err != nil ||
+		digest != want {
 		t.Errorf("digest %v, %v, want %v", digest, err, want)
 	}
 	must(t, f.Publish())
@@ -258,7 +261,8 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Open("none"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join(dir, "none")) {
+	if _, err := s.Open("none"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(),
+		filepath.Join(dir, "none")) {
 		t.Errorf("none: %v", err)
 	}
 	if list, err := s.List("none"); err != nil || len(list) > 0 {
@@ -340,7 +344,8 @@ func TestLockIsHeldByOneAtATime(t *testing.T) {
 // A folder is a path or the URL of a folder in an object store: DuckDB reads some URLs
 // as patterns, and a path "ftp:" would hide a mistake. No request is needed to refuse.
 func TestURLsThatAreNoFolders(t *testing.T) {
-	for _, dir := range []string{"s3://bucket/a*", "s3://bucket/a?", "s3://bucket/a[1]", "s3://a b/c", "S3://bucket/a", "ftp://host/a", "https://host/a"} {
+	for _, dir := range []string{"s3://bucket/a*", "s3://bucket/a?", "s3://bucket/a[1]", "s3://a b/c", "S3://bucket/a",
+		"ftp://host/a", "https://host/a"} {
 		t.Chdir(t.TempDir())
 		for name, open := range map[string]func(context.Context, string) (Store, error){"Open": Open, "Create": Create} {
 			if s, err := open(t.Context(), dir); err == nil {
@@ -362,7 +367,8 @@ func TestAnErrorInDoubt(t *testing.T) {
 	cause := &fs.PathError{Op: "sync", Path: "x", Err: fs.ErrPermission}
 	err := inDoubt(cause)
 	var path *fs.PathError
-	if !errors.Is(err, ErrInDoubt) || !errors.Is(err, fs.ErrPermission) || !errors.As(err, &path) || err.Error() != cause.Error() || FaultOf(err) != FaultOf(cause) {
+	if !errors.Is(err, ErrInDoubt) || !errors.Is(err, fs.ErrPermission) || !errors.As(err, &path) ||
+		err.Error() != cause.Error() || FaultOf(err) != FaultOf(cause) {
 		t.Errorf("%v", err)
 	}
 	if errors.Is(cause, ErrInDoubt) || inDoubt(nil) != nil {

@@ -81,7 +81,8 @@ func TestTalliesByLabelAddUp(t *testing.T) {
 		got := make(map[[7]string]int64)
 		for rows := range all.rows() {
 			for _, r := range rows {
-				got[[7]string{r.Metric, r.Label, r.Value, schema.OrZero(r.Agent), schema.OrZero(r.Category), schema.OrZero(r.Profile), schema.OrZero(r.Key)}] = r.Count
+				got[[7]string{r.Metric, r.Label, r.Value, schema.OrZero(r.Agent), schema.OrZero(r.Category),
+					schema.OrZero(r.Profile), schema.OrZero(r.Key)}] = r.Count
 			}
 		}
 		if diff := gocmp.Diff(want, got); diff != "" {

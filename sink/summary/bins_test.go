@@ -25,7 +25,8 @@ func TestBinKeys(t *testing.T) {
 			t.Errorf("%s is read as %v, %v", want, back, err)
 		}
 	}
-	for _, key := range []string{"", "other", "2-3", "512-1023", "104-108", "100", "0100-103", "+5", "-1", "9223372036854775808", "57-57"} {
+	for _, key := range []string{"", "other", "2-3", "512-1023", "104-108", "100", "0100-103", "+5", "-1",
+		"9223372036854775808", "57-57"} {
 		if b, err := ParseBin(key); err == nil {
 			t.Errorf("%q is read as %v, and is no bin", key, b)
 		}
@@ -69,7 +70,8 @@ func TestGroupsCanBeRead(t *testing.T) {
 	for n := int64(0); n < 6000; n = groupOf(n).Last + 1 {
 		got = append(got, groupOf(n).String())
 	}
-	want := []string{"0", "1", "2-4", "5-9", "10-19", "20-49", "50-99", "100-199", "200-499", "500-999", "1000-1999", "2000-4999", "5000-9999"}
+	want := []string{"0", "1", "2-4", "5-9", "10-19", "20-49", "50-99", "100-199", "200-499", "500-999", "1000-1999",
+		"2000-4999", "5000-9999"}
 	if !slices.Equal(got, want) {
 		t.Errorf("groups are %v", got)
 	}
@@ -99,7 +101,8 @@ func TestGroupsCanBeRead(t *testing.T) {
 // values are.
 func TestQuantilesOfAnyDistribution(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	edges := []int64{0, 1, 99, 100, 101, 103, 104, 199, 200, 205, 206, 499, 500, 519, 520, 999, 1000, 1023, 512_000, math.MaxInt64, math.MaxInt64 - 1}
+	edges := []int64{0, 1, 99, 100, 101, 103, 104, 199, 200, 205, 206, 499, 500, 519, 520, 999, 1000, 1023, 512_000,
+		math.MaxInt64, math.MaxInt64 - 1}
 	distributions := map[string]func() int64{
 		"small":       func() int64 { return random.Int64N(120) },
 		"exponential": func() int64 { return int64(random.ExpFloat64() * 2000) },

@@ -13,7 +13,8 @@ func TestValuesThatCannotBeCounted(t *testing.T) {
 		t.Errorf("16 labels, 206 agents, 20 profiles: %v", err)
 	}
 	err := CheckLabels(16*(MostValues+1), 5000, 5) // 1,000 agents count by label
-	if err == nil || !strings.Contains(err.Error(), "16016 values of labels × 1000 agents × 5 profiles are 80080000 counters") ||
+	if err == nil || !strings.Contains(err.Error(),
+		"16016 values of labels × 1000 agents × 5 profiles are 80080000 counters") ||
 		!strings.Contains(err.Error(), "leave out labels") {
 		t.Errorf("%v", err)
 	}
@@ -31,7 +32,8 @@ func TestRoomOfLabelSums(t *testing.T) {
 		for _, label := range []string{"a", "b"} {
 			batch = append(batch, schema.LabelCount{Metric: "targets", Label: label, Value: value, Count: 2})
 			for k := range own { // keys of its own
-				batch = append(batch, schema.LabelCount{Metric: "m", Label: label, Value: value, Key: new(strings.Repeat("k", v*own+k+1)), Count: 3})
+				batch = append(batch, schema.LabelCount{Metric: "m", Label: label, Value: value,
+					Key: new(strings.Repeat("k", v*own+k+1)), Count: 3})
 			}
 		}
 	}

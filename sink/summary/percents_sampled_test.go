@@ -21,8 +21,12 @@ func TestSamplesOfPagesMoveMedians(t *testing.T) {
 	}
 	median := func(all []float64) float64 { return slices.Sorted(slices.Values(all))[(len(all)-1)/2] }
 	shapes := map[string]func() float64{
-		"even": r.Float64, "most are open": func() float64 { return orOpen(0.7) }, "half are open": func() float64 { return orOpen(0.5) },
-		"about half": func() float64 { return hump(0.5, 0.1) }, "nearly open": func() float64 { return 1 - min(1, r.ExpFloat64()/20) },
+		"even": r.Float64, "most are open": func() float64 { return orOpen(0.7) }, "half are open": func() float64 {
+			return orOpen(0.5)
+		},
+		"about half": func() float64 { return hump(0.5, 0.1) }, "nearly open": func() float64 {
+			return 1 - min(1, r.ExpFloat64()/20)
+		},
 		"two humps": func() float64 { return hump([]float64{0.3, 0.9}[r.IntN(2)], 0.05) },
 	}
 	for _, name := range slices.Sorted(maps.Keys(shapes)) { // in an order, so that r draws the same each time

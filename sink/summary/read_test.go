@@ -29,8 +29,10 @@ func TestCountersAddUpOverParts(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
 	row := rapid.Custom(func(t *rapid.T) schema.Count {
 		return schema.Count{
-			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: schema.NonZero(texts.Draw(t, "agent")), Category: schema.NonZero(texts.Draw(t, "category")),
-			Profile: schema.NonZero(texts.Draw(t, "profile")), Key: schema.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(1, 1<<40).Draw(t, "count"),
+			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"),
+			Agent: schema.NonZero(texts.Draw(t, "agent")), Category: schema.NonZero(texts.Draw(t, "category")),
+			Profile: schema.NonZero(texts.Draw(t, "profile")), Key: schema.NonZero(texts.Draw(t, "key")),
+			Count: rapid.Int64Range(1, 1<<40).Draw(t, "count"),
 		}
 	})
 	dir := t.TempDir()
@@ -104,8 +106,10 @@ func TestCountersAddUpOverParts(t *testing.T) {
 // committed and read.
 func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) schema.Example {
-		e := schema.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
-		e.Line, e.Rank = schema.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), schema.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
+		e := schema.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"),
+			Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
+		e.Line, e.Rank = schema.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")),
+			schema.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
 		e.Text = rapid.SampledFrom([]string{"1", "2", "7", "30", "200", "1000", "no number"}).Draw(t, "text")
 		return e
 	})
@@ -153,7 +157,8 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 				}
 				return *e.Rank
 			}
-			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)), cmp.Compare(rank(a), rank(b)))
+			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)),
+				cmp.Compare(rank(a), rank(b)))
 		})
 		var want []schema.Example
 		n := 0
@@ -234,7 +239,8 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 			dir, run := written(t)
 			must(t, complete(run))
 			must(t, row.plant(filepath.Join(dir, part)))
-			for _, read := range []func(store.Store, string) (*journal.Manifest, error){journal.ReadManifest, journal.ReadManifestHead} {
+			for _, read := range []func(store.Store, string) (*journal.Manifest, error){journal.ReadManifest,
+				journal.ReadManifestHead} {
 				m, err := read(sinktest.Open(t, dir), "r")
 				must(t, err)
 				_, err = Read(context.Background(), sinktest.Open(t, dir), m)
@@ -266,7 +272,8 @@ func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	m.SummaryBins = 7
-	if _, err := Read(context.Background(), sinktest.Open(t, dir), m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
+	if _, err := Read(context.Background(), sinktest.Open(t, dir), m); err == nil || !strings.Contains(err.Error(),
+		"bins of version 7") {
 		t.Errorf("%v", err)
 	}
 }
@@ -285,7 +292,8 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 	must(t, s.Commit())
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := ReadExamples(context.Background(), sinktest.Open(t, dir), m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
+	if _, err := ReadExamples(context.Background(), sinktest.Open(t, dir), m); err == nil || err.Error() != "read "+
+		"_runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
 	}
 }
@@ -300,7 +308,8 @@ func must(t testing.TB, err error) {
 // A run has no more counters than its agents and profiles allow. A table of a stranger
 // that has more is damage.
 func TestMoreCountersThanARunCanHave(t *testing.T) {
-	m := &journal.Manifest{Plan: journal.Plan{Profiles: []string{"google"}, Inputs: []journal.Input{{Role: "agents", Rows: 178}}}}
+	m := &journal.Manifest{Plan: journal.Plan{Profiles: []string{"google"}, Inputs: []journal.Input{
+		{Role: "agents", Rows: 178}}}}
 	if most := mostCountersOf(m); most < 200_000 || most > 500_000 {
 		t.Errorf("178 agents under one profile may have %d counters", most)
 	}

@@ -21,7 +21,8 @@ func TestPages(t *testing.T) {
 		return allowed
 	}
 	const times = 4000
-	for _, c := range []struct{ open, listed, sampled int64 }{{500, 1000, 200}, {30, 1000, 200}, {210, 220, 200}, {150, 230, 200}, {40_000, 50_000, 200}, {70, 100, 20}} {
+	for _, c := range []struct{ open, listed, sampled int64 }{{500, 1000, 200}, {30, 1000, 200}, {210, 220, 200},
+		{150, 230, 200}, {40_000, 50_000, 200}, {70, 100, 20}} {
 		held, differs := 0, 0
 		for range times {
 			n := draw(c.open, c.listed, c.sampled)
@@ -29,7 +30,8 @@ func TestPages(t *testing.T) {
 			if _, low, high := ShareOfPages(n, c.sampled, c.listed); low <= truth && truth <= high {
 				held++
 			}
-			low, high := PagesDiffer(Pages{n, c.sampled, c.listed}, Pages{draw(c.open, c.listed, c.sampled), c.sampled, c.listed}, 0.01)
+			low, high := PagesDiffer(Pages{n, c.sampled, c.listed}, Pages{draw(c.open, c.listed, c.sampled), c.sampled,
+				c.listed}, 0.01)
 			if low > 0 || high < 0 {
 				differs++
 			}
@@ -140,7 +142,8 @@ func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		n, of, later, ofLater int64
 		sign                  int
-	}{{3, 900, 12, 80, 1}, {888, 900, 68, 80, -1}, {0, 1000, 5, 5, 1}, {50, 1000, 1, 1, 0}, {950, 1000, 0, 1, 0}, {100, 1000, 10, 100, 0}, {1_000_000, 50_000_000, 1_050_000, 50_000_000, 1}, {0, 9, 0, 1, 0}} {
+	}{{3, 900, 12, 80, 1}, {888, 900, 68, 80, -1}, {0, 1000, 5, 5, 1}, {50, 1000, 1, 1, 0}, {950, 1000, 0, 1, 0},
+		{100, 1000, 10, 100, 0}, {1_000_000, 50_000_000, 1_050_000, 50_000_000, 1}, {0, 9, 0, 1, 0}} {
 		if sign, low, high := SharesApart(c.n, c.of, c.later, c.ofLater, 0.05/1000); sign != c.sign {
 			t.Errorf("%+v: %d, %v to %v", c, sign, low, high)
 		}

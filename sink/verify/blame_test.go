@@ -28,13 +28,16 @@ func TestOnlyTheDataIsDamaged(t *testing.T) {
 		err     error
 		damaged bool
 	}{
-		{&fs.PathError{Op: "open", Path: "part", Err: syscall.ENOENT}, true}, {store.ErrLeadsOut, true}, {errors.New("is not a regular file"), true},
-		{&fs.PathError{Op: "open", Path: "part", Err: syscall.EMFILE}, false}, {&fs.PathError{Op: "open", Path: "part", Err: syscall.EIO}, false},
+		{&fs.PathError{Op: "open", Path: "part", Err: syscall.ENOENT}, true}, {store.ErrLeadsOut, true},
+		{errors.New("is not a regular file"), true},
+		{&fs.PathError{Op: "open", Path: "part", Err: syscall.EMFILE}, false},
+		{&fs.PathError{Op: "open", Path: "part", Err: syscall.EIO}, false},
 		{fmt.Errorf("%w: 503", remote.ErrTransfer), false}, {remote.ErrRefused, false}, {context.DeadlineExceeded, false},
 	} {
 		v := &verifier{store: failing{err: c.err}}
 		f, err := v.open(t.Context(), "part", store.Digest{})
-		if f != nil || (len(v.Problems) == 1) != c.damaged || (err == nil) != c.damaged || err != nil && !errors.Is(err, c.err) {
+		if f != nil || (len(v.Problems) == 1) != c.damaged || (err == nil) != c.damaged || err != nil &&
+			!errors.Is(err, c.err) {
 			t.Errorf("%v: problems %v, %v", c.err, v.Problems, err)
 		}
 	}

@@ -30,7 +30,8 @@ func TestDictionaryHasTheCauses(t *testing.T) {
 	if seen != len(portable.CauseTexts) {
 		t.Errorf("README.md lists %d of %d causes", seen, len(portable.CauseTexts))
 	}
-	if all := values["lines"]["cause"]; len(all) != len(portable.CauseTexts)+portable.LighthouseFaults || !slices.Contains(all, portable.Unexplained) {
+	if all := values["lines"]["cause"]; len(all) != len(portable.CauseTexts)+portable.LighthouseFaults ||
+		!slices.Contains(all, portable.Unexplained) {
 		t.Errorf("the values of cause are %v", all)
 	}
 }

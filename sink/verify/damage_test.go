@@ -39,8 +39,10 @@ func verified(t *testing.T, dir string) *Result {
 
 func described() journal.Plan {
 	return journal.Plan{
-		Run: "r", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"}, Started: time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
-		Configuration: map[string]any{"retries": 2}, Inputs: []journal.Input{{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)}},
+		Run: "r", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"}, Started: time.Date(2026, 11,
+			20, 10, 15, 0, 0, time.UTC),
+		Configuration: map[string]any{"retries": 2}, Inputs: []journal.Input{{Role: "hosts", Path: "hosts.csv",
+			SHA256: strings.Repeat("ab", 32)}},
 	}
 }
 
@@ -54,18 +56,30 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 		seq := int64(index*targetsOfSegment + i + 1)
 		host := fmt.Sprintf("h%d.example", seq)
 		must(t, errors.Join(
-			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}), s.Groups.Write(schema.Group{Seq: seq}, schema.Group{Seq: seq, GroupIndex: 1}),
-			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}), s.Documents.Write(schema.Document{Seq: seq}),
-			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}), s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1},
-				schema.LabelCount{Metric: "policy", Label: "sector", Value: "news", Count: 1}, schema.LabelCount{Metric: "verdict", Label: "sector", Value: "news", Count: 2}),
-			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq}), s.Coverage.Write(schema.Coverage{Seq: seq}), s.URLs.Write(schema.ListedURL{Seq: seq}),
-			s.Policies.Write(schema.Policy{Seq: seq, Host: host}), s.Verdicts.Write(schema.Verdict{Seq: seq}, schema.Verdict{Seq: seq, URL: "/"}),
-			s.Examples.Write(schema.Example{Metric: "line_class", Host: host}), s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
+			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}), s.Groups.Write(schema.Group{Seq: seq},
+				schema.Group{Seq: seq, GroupIndex: 1}),
+			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}),
+			s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
+			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}),
+			s.Signals.Write(schema.Signal{Seq: seq, Line: 3}),
+			s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}),
+			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}),
+			s.Documents.Write(schema.Document{Seq: seq}),
+			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}),
+			s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1},
+				schema.LabelCount{Metric: "policy", Label: "sector", Value: "news", Count: 1}, schema.LabelCount{Metric: "verdict",
+					Label: "sector", Value: "news", Count: 2}),
+			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq}), s.Coverage.Write(schema.Coverage{Seq: seq}),
+			s.URLs.Write(schema.ListedURL{Seq: seq}),
+			s.Policies.Write(schema.Policy{Seq: seq, Host: host}), s.Verdicts.Write(schema.Verdict{Seq: seq},
+				schema.Verdict{Seq: seq, URL: "/"}),
+			s.Examples.Write(schema.Example{Metric: "line_class", Host: host}),
+			s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
 		))
 	}
 	must(t, s.Agents.Write(schema.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}}))
-	must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets", Stratum: "unranked", Count: 1}))
+	must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets",
+		Stratum: "unranked", Count: 1}))
 }
 
 func commitSegment(t *testing.T, run *sink.Run, index int) {
@@ -95,7 +109,8 @@ func wholeRun(t *testing.T, extra func(s *sink.Segment) error) string {
 	}
 	totals, err := summary.SumUp(t.Context(), run)
 	must(t, err)
-	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Totals: totals, Inputs: described().Inputs}))
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Totals: totals,
+		Inputs: described().Inputs}))
 	must(t, run.Close())
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
@@ -167,7 +182,9 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 	}
 	older := reflect.StructOf(fields)
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion)))
+	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()),
+		parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema,
+			strconv.Itoa(schema.SchemaVersion)))
 	for _, row := range rows {
 		one := reflect.New(older).Elem()
 		for i, field := range fields {
@@ -230,7 +247,8 @@ func TestNothingIsWrongInAGoodRun(t *testing.T) {
 	var read, parts int
 	v, err := Run(context.Background(), sinktest.Open(t, dir), "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
-	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(layout.OfRun) || v.Rows == 0 || v.Bytes == 0 {
+	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(layout.OfRun) ||
+		v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
 	}
 	if read != v.Parts || parts != v.Parts {
@@ -256,7 +274,8 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		want  string // path: kind, for each problem
 	}{
 		{"a byte flipped in a page", nil, file(func(b []byte) []byte { b[100] ^= 1; return b }), rules + ": digest"},
-		{"a byte flipped in the footer", nil, file(func(b []byte) []byte { b[len(b)-20] ^= 1; return b }), rules + ": digest"},
+		{"a byte flipped in the footer", nil, file(func(b []byte) []byte { b[len(b)-20] ^= 1; return b }),
+			rules + ": digest"},
 		{"cut short", nil, file(func(b []byte) []byte { return b[:len(b)-1] }), rules + ": file"},
 		{"empty", nil, file(func(b []byte) []byte { return nil }), rules + ": file"},
 		{"deleted", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, rules))) }, rules + ": file"},
@@ -268,15 +287,21 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			must(t, os.Remove(filepath.Join(dir, "fetches/run=r/part-0000000001.parquet")))
 		}, "fetches/run=r/part-0000000001.parquet: file"},
 		{"extra files", nil, func(t *testing.T, dir string) {
-			for _, name := range []string{"rules/run=r/part-0000000003.parquet", "rules/run=r/part-0000000001.parquet.tmp", "lines/run=r/x", "_runs/r/bodies.tmp",
-				"_runs/r/rejected.csv", "_runs/r/segments/0000000003.json", "_runs/r/segments/0000000001.summary.parquet", "_runs/r/against/x"} {
+			for _, name := range []string{"rules/run=r/part-0000000003.parquet", "rules/run=r/part-0000000001.parquet.tmp",
+				"lines/run=r/x", "_runs/r/bodies.tmp",
+				"_runs/r/rejected.csv", "_runs/r/segments/0000000003.json", "_runs/r/segments/0000000001.summary.parquet",
+				"_runs/r/against/x"} {
 				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 				must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 			}
-		}, "_runs/r/against/x: extra, _runs/r/bodies.tmp: extra, _runs/r/rejected.csv: extra, _runs/r/segments/0000000001.summary.parquet: extra, " +
-			"_runs/r/segments/0000000003.json: extra, lines/run=r/x: extra, rules/run=r/part-0000000001.parquet.tmp: extra, rules/run=r/part-0000000003.parquet: extra"},
-		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *journal.Part) { p.Rows++ }) }, rules + ": rows"},
-		{"rows in the manifest", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
+		}, "_runs/r/against/x: extra, _runs/r/bodies.tmp: extra, _runs/r/rejected.csv: extra, " +
+			"_runs/r/segments/0000000001.summary.parquet: extra, _runs/r/segments/0000000003.json: extra, lines/run=r/x: " +
+			"extra, rules/run=r/part-0000000001.parquet.tmp: extra, rules/run=r/part-0000000003.parquet: extra"},
+		{"rows in record and manifest", nil, func(t *testing.T, dir string) {
+			rename(t, dir, rules, func(p *journal.Part) { p.Rows++ })
+		}, rules + ": rows"},
+		{"rows in the manifest", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Rows++ }),
+			"_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
 		{"targets in the manifest", nil, manifested(func(m *journal.Manifest) { m.Targets-- }), "_runs/r: manifest"},
 		{"manifest of another run", nil, manifested(func(m *journal.Manifest) { m.Run = "x" }), "_runs/r: manifest"},
 		{"a segment missing in the manifest", nil, manifested(func(m *journal.Manifest) {
@@ -284,9 +309,13 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			m.Records = slices.Delete(m.Records, 1, 2)
 			m.Targets -= targetsOfSegment
 		}), "_runs/r: manifest"},
-		{"a record that is not named", nil, manifested(func(m *journal.Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
-			manifest + ": numbering, " + manifest + ": numbering, " + manifest + ": rows, _runs/r/segments/0000000001.json: extra"},
-		{"a record that is gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, record))) }, record + ": record"},
+		{"a record that is not named", nil, manifested(func(m *journal.Manifest) {
+			m.Records = slices.Delete(m.Records, 1, 2)
+		}),
+			manifest + ": numbering, " + manifest + ": numbering, " + manifest +
+				": rows, _runs/r/segments/0000000001.json: extra"},
+		{"a record that is gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, record))) },
+			record + ": record"},
 		{"a record that is another's", nil, func(t *testing.T, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, "_runs/r/segments/0000000002.json"))
 			must(t, err)
@@ -304,7 +333,9 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 				return content
 			})
 		}, record + ": record"},
-		{"the plan gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/plan.json"))) }, "_runs/r/plan.json: file"},
+		{"the plan gone", nil, func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "_runs/r/plan.json")))
+		}, "_runs/r/plan.json: file"},
 		{"a byte flipped in the plan", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
 		}, "_runs/r/plan.json: manifest"},
@@ -314,10 +345,17 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			m.ToolVersion = "v7"
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
 		}, "_runs/r/plan.json: manifest"},
-		{"what the manifest says of the plan", nil, manifested(func(m *journal.Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
-		{"a segment that stands after a later one", nil, manifested(func(m *journal.Manifest) { m.Records[1], m.Records[2] = m.Records[2], m.Records[1] }), manifest + ": numbering, " + manifest + ": numbering"},
-		{"a plan that says the same under another digest", nil, manifested(func(m *journal.Manifest) { m.PlanDigest = strings.Repeat("0", 64) }),
-			"_runs/r/plan.json: manifest, _runs/r/segments/0000000000.json: record, _runs/r/segments/0000000001.json: record, _runs/r/segments/0000000002.json: record"},
+		{"what the manifest says of the plan", nil, manifested(func(m *journal.Manifest) {
+			m.Profiles = []string{"rfc9309"}
+		}), "_runs/r/plan.json: manifest"},
+		{"a segment that stands after a later one", nil, manifested(func(m *journal.Manifest) {
+			m.Records[1], m.Records[2] = m.Records[2], m.Records[1]
+		}), manifest + ": numbering, " + manifest + ": numbering"},
+		{"a plan that says the same under another digest", nil, manifested(func(m *journal.Manifest) {
+			m.PlanDigest = strings.Repeat("0", 64)
+		}),
+			"_runs/r/plan.json: manifest, _runs/r/segments/0000000000.json: record, _runs/r/segments/0000000001.json: record, " +
+				"_runs/r/segments/0000000002.json: record"},
 		{"a part that does not say of which run it is", nil, func(t *testing.T, dir string) {
 			rows, err := parquet.ReadFile[schema.Rule](filepath.Join(dir, rules))
 			must(t, err)
@@ -328,14 +366,18 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		{"a part missing in the manifest", nil, manifested(func(m *journal.Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), "_runs/r: manifest"},
-		{"a part named twice", nil, manifested(func(m *journal.Manifest) { m.Parts = append([]journal.Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
-		{"a path elsewhere", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
+		{"a part named twice", nil, manifested(func(m *journal.Manifest) {
+			m.Parts = append([]journal.Part{m.Parts[0]}, m.Parts...)
+		}), "_runs/r: manifest"},
+		{"a path elsewhere", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Path = "../../etc/passwd" }),
+			"_runs/r: manifest"},
 		{"no parts", nil, manifested(func(m *journal.Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
 			"_runs/r: manifest"},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
 		}, "_runs/r: manifest"},
-		{"no Parquet", nil, func(t *testing.T, dir string) { replacePart(t, dir, rules, []byte("PAR1 no such thing PAR1")) }, rules + ": parquet"},
+		{"no Parquet", nil, func(t *testing.T, dir string) { replacePart(t, dir, rules, []byte("PAR1 no such thing PAR1")) },
+			rules + ": parquet"},
 		{"pages that cannot be decoded", nil, func(t *testing.T, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, rules))
 			must(t, err)
@@ -365,12 +407,19 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			must(t, parquet.Write(&out, []struct {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
-			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion))))
+			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema,
+				strconv.Itoa(schema.SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
-		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, journal.Later) }, ""},
-		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, journal.Later[1:2]) }, ""},
-		{"a part that lacks another column", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, []string{"fetches.rank"}) },
+		{"a part that is older than some columns", nil, func(t *testing.T, dir string) {
+			withoutColumns(t, dir, journal.Later)
+		}, ""},
+		{"a part that is older than one of them", nil, func(t *testing.T, dir string) {
+			withoutColumns(t, dir, journal.Later[1:2])
+		}, ""},
+		{"a part that lacks another column", nil, func(t *testing.T, dir string) {
+			withoutColumns(t, dir, []string{"fetches.rank"})
+		},
 			"fetches/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, "rules/run=r/part-0000000002.parquet"))
@@ -390,14 +439,22 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 				replacePart(t, dir, table+"/run=r/part-0000000001.parquet", content)
 			}
 		}, "fetches/run=r/part-0000000002.parquet: order"},
-		{"swapped order", func(s *sink.Segment) error { return s.Policies.Write(schema.Policy{Seq: 40}, schema.Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
-		{"swapped lines", func(s *sink.Segment) error { return s.Rules.Write(schema.Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
-		{"a group twice", func(s *sink.Segment) error { return s.Groups.Write(schema.Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
+		{"swapped order", func(s *sink.Segment) error {
+			return s.Policies.Write(schema.Policy{Seq: 40}, schema.Policy{Seq: 39})
+		}, nil, "policies/run=r/part-0000000001.parquet: order"},
+		{"swapped lines", func(s *sink.Segment) error { return s.Rules.Write(schema.Rule{Seq: 40, Line: 3}) }, nil,
+			rules + ": order"},
+		{"a group twice", func(s *sink.Segment) error { return s.Groups.Write(schema.Group{Seq: 40, GroupIndex: 1}) }, nil,
+			"groups/run=r/part-0000000001.parquet: order"},
 		{"a target twice", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(schema.Fetch{Seq: 40}) }, nil,
 			"fetches/run=r/part-0000000001.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"a target of another segment", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(schema.Fetch{Seq: 41}) }, nil,
+		{"a target of another segment", func(s *sink.Segment) error {
+			s.Targets++
+			return s.Fetches.Write(schema.Fetch{Seq: 41})
+		}, nil,
 			"fetches/run=r/part-0000000002.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"orphan seq", func(s *sink.Segment) error { return s.Verdicts.Write(schema.Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
+		{"orphan seq", func(s *sink.Segment) error { return s.Verdicts.Write(schema.Verdict{Seq: 41}) }, nil,
+			"verdicts/run=r/part-0000000001.parquet: seq"},
 		{"a byte flipped in the one part", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, "summary/run=r/part-0000000000.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
 		}, "summary/run=r/part-0000000000.parquet: digest"},
@@ -406,8 +463,11 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		}, "examples/run=r/part-0000000000.parquet: file"},
 		{"the one part not named", nil, manifested(func(m *journal.Manifest) { m.RunParts = m.RunParts[:1] }),
 			"_runs/r: manifest"},
-		{"the one part elsewhere", nil, manifested(func(m *journal.Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
-		{"summary", func(s *sink.Segment) error { return s.Summary.Write(schema.Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
+		{"the one part elsewhere", nil, manifested(func(m *journal.Manifest) {
+			m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet"
+		}), "_runs/r: manifest"},
+		{"summary", func(s *sink.Segment) error { return s.Summary.Write(schema.Count{Metric: "targets", Count: 1}) }, nil,
+			"summary/run=r/part-0000000000.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var dir string
@@ -472,7 +532,8 @@ func TestTargetsOfASegmentAreCounted(t *testing.T) {
 		must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: more}))
 		must(t, s.Commit())
 		v := verified(t, dir)
-		if len(v.Problems) != 1 || v.Problems[0].Kind != kind || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
+		if len(v.Problems) != 1 || v.Problems[0].Kind != kind ||
+			v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
 			t.Errorf("%d targets too many: %+v", more, v)
 		}
 		must(t, run.Close())
@@ -507,7 +568,8 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	must(t, err)
 	broken.Write([]byte("expectation,host,agent\n"))
 	must(t, check.Commit())
-	const folder, part, record = "changes/run=r/against=a/", "changes/run=r/against=a/part-0000000000.parquet", "_runs/r/against/a.json"
+	const folder, part, record = "changes/run=r/against=a/", "changes/run=r/against=a/part-0000000000.parquet",
+		"_runs/r/against/a.json"
 	content, err := os.ReadFile(filepath.Join(good, part))
 	must(t, err)
 	write := func(content []byte, names ...string) func(t *testing.T, dir string) {
@@ -531,7 +593,8 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 		want  string
 	}{
 		{"nothing", func(*testing.T, string) {}, ""},
-		{"under way, or killed", write(nil, folder+"part-0000000000.ABCDEFGH.parquet.tmp", folder+"lock", folder+"scratch.ABCDEFGH.tmp"), ""},
+		{"under way, or killed", write(nil, folder+"part-0000000000.ABCDEFGH.parquet.tmp", folder+"lock",
+			folder+"scratch.ABCDEFGH.tmp"), ""},
 		{"killed while it was published", func(t *testing.T, dir string) {
 			write(nil, folder+"lock")(t, dir)
 			remove(record)(t, dir)
@@ -554,14 +617,16 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 		{"a record of another run of this name", func(t *testing.T, dir string) {
 			patch(t, dir, func(m *journal.Manifest) { m.Skipped = map[string]int64{"x": 1} })
 		}, record + ": record, _runs/r/expectations.json: record"},
-		{"a comparison of another name", write(content, "changes/run=r/against=b/part-0000000000.parquet"), "changes/run=r/against=b/part-0000000000.parquet: record"},
+		{"a comparison of another name", write(content, "changes/run=r/against=b/part-0000000000.parquet"),
+			"changes/run=r/against=b/part-0000000000.parquet: record"},
 		{"a folder in its place", func(t *testing.T, dir string) {
 			remove(part)(t, dir)
 			must(t, os.Mkdir(filepath.Join(dir, part), 0o777))
 		}, part + ": file"},
 		{"the part gone", remove(part), part + ": file"},
 		{"expectations gone", remove(folder + "expectations.csv"), folder + "expectations.csv: file"},
-		{"other expectations", write([]byte("expectation,hosT\n"), folder+"expectations.csv"), folder + "expectations.csv: digest"},
+		{"other expectations", write([]byte("expectation,hosT\n"), folder+"expectations.csv"), folder +
+			"expectations.csv: digest"},
 		{"expectations of the run gone", remove("_runs/r/expectations.csv"), "_runs/r/expectations.csv: file"},
 		{"their record gone", remove("_runs/r/expectations.json"), "_runs/r/expectations.csv: record"},
 		{"what is none of it", write(content, "changes/run=r/against=a/part-0000000001.parquet", "changes/run=r/x"),
@@ -595,13 +660,15 @@ func TestRejectedLinesAreVerified_NoRace(t *testing.T) {
 	must(t, err)
 	totals, err := summary.SumUp(t.Context(), run)
 	must(t, err)
-	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targetsOfSegment}, Totals: totals, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targetsOfSegment},
+		Totals: totals, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verified(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
 	}
 	edit(t, filepath.Join(dir, "_runs/r/rejected.csv"), func(b []byte) []byte { b[3] ^= 1; return b })
-	if v := verified(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" || v.Problems[0].Path != "_runs/r/rejected.csv" {
+	if v := verified(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" ||
+		v.Problems[0].Path != "_runs/r/rejected.csv" {
 		t.Errorf("%+v", v.Problems)
 	}
 }
@@ -641,7 +708,8 @@ func TestHostsOfShards(t *testing.T) {
 		}
 		var want []string
 		if wrong {
-			want = []string{fmt.Sprintf("fetches/run=r/part-0000100000.parquet: shard: row %d has a host of shard 0", len(hosts[1])-1)}
+			want = []string{fmt.Sprintf("fetches/run=r/part-0000100000.parquet: shard: row %d has a host of shard 0",
+				len(hosts[1])-1)}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -28,7 +28,8 @@ import (
 func planted(t *testing.T, plant func(segment int, r *rows)) string {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "rules", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "rules", "policies", "verdicts",
+		"summary", "bodies"}, Profiles: []string{"google"}})
 	must(t, err)
 	for segment := range 2 {
 		r := new(rows)
@@ -82,25 +83,34 @@ func must(t *testing.T, err error) {
 // What is wrong under right digests is found: bodies that are not those of their digests,
 // rows out of order, targets twice or in no segment, counters that differ.
 func TestRowsThatDoNotFitTogether_NoRace(t *testing.T) {
-	const bodies, fetches, rules, verdicts = "bodies/run=r/part-0000000001.parquet", "fetches/run=r/part-0000000001.parquet", "rules/run=r/part-0000000001.parquet", "verdicts/run=r/part-0000000001.parquet"
+	const bodies, fetches, rules, verdicts = "bodies/run=r/part-0000000001.parquet",
+		"fetches/run=r/part-0000000001.parquet", "rules/run=r/part-0000000001.parquet",
+		"verdicts/run=r/part-0000000001.parquet"
 	for name, c := range map[string]struct {
 		plant func(r *rows) // in segment 1, which has the seqs 3 and 4
 		want  []string
 	}{
-		"nothing":                    {func(*rows) {}, nil},
-		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = new("odd\x1b[31m") }, []string{fetches + ": value"}},
-		"an unknown verdict":         {func(r *rows) { r.verdicts[0].Verdict = "maybe" }, []string{verdicts + ": value"}},
-		"two bodies, swapped":        {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
-		"one byte of a body":         {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
+		"nothing": {func(*rows) {}, nil},
+		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = new("odd\x1b[31m") },
+			[]string{fetches + ": value"}},
+		"an unknown verdict": {func(r *rows) { r.verdicts[0].Verdict = "maybe" }, []string{verdicts + ": value"}},
+		"two bodies, swapped": {func(r *rows) {
+			r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body,
+				r.bodies[0].Body
+		}, []string{bodies + ": body"}},
+		"one byte of a body": {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
 		"a digest in other letters": {func(r *rows) { r.bodies[0].ContentDigest = "sha1:" + r.bodies[0].ContentDigest },
 			[]string{bodies + ": body"}},
-		"fetches fall":           {func(r *rows) { slices.Reverse(r.fetches) }, []string{fetches + ": order"}},
-		"a target twice":         {func(r *rows) { r.fetches[1].Seq = 3 }, []string{fetches + ": order", "policies/run=r/part-0000000001.parquet: seq", rules + ": seq", verdicts + ": seq"}},
-		"a target of segment 0":  {func(r *rows) { r.fetches[0].Seq, r.rules, r.policies, r.verdicts = 2, nil, nil, nil }, []string{fetches + ": order"}},
+		"fetches fall": {func(r *rows) { slices.Reverse(r.fetches) }, []string{fetches + ": order"}},
+		"a target twice": {func(r *rows) { r.fetches[1].Seq = 3 }, []string{fetches + ": order",
+			"policies/run=r/part-0000000001.parquet: seq", rules + ": seq", verdicts + ": seq"}},
+		"a target of segment 0": {func(r *rows) { r.fetches[0].Seq, r.rules, r.policies, r.verdicts = 2, nil, nil, nil },
+			[]string{fetches + ": order"}},
 		"verdicts fall":          {func(r *rows) { slices.Reverse(r.verdicts) }, []string{verdicts + ": order"}},
 		"lines fall":             {func(r *rows) { r.rules[1].Line = 0 }, []string{rules + ": order"}},
 		"a verdict of no target": {func(r *rows) { r.verdicts[3].Seq = 5 }, []string{verdicts + ": seq"}},
-		"more targets counted":   {func(r *rows) { r.counts[0].Count = 999 }, []string{"summary/run=r/part-0000000000.parquet: summary"}},
+		"more targets counted": {func(r *rows) { r.counts[0].Count = 999 },
+			[]string{"summary/run=r/part-0000000000.parquet: summary"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, func(segment int, r *rows) {
@@ -130,8 +140,9 @@ func TestRunsOfStatesBefore(t *testing.T) {
 		rows []schema.Change
 		want string
 	}{
-		"named":           {[]schema.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
-		"named by nobody": {[]schema.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
+		"named": {[]schema.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
+		"named by nobody": {[]schema.Change{change("text", "a"), change("text", "p"), change("text", "o")},
+			`row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, nil)
@@ -178,7 +189,8 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	row.Elem().FieldByName("Kind").SetString("text")
 	row.Elem().FieldByName("Severity").SetString("minor")
 	w := parquet.NewGenericWriter[any](&older, parquet.SchemaOf(row.Interface()),
-		parquet.KeyValueMetadata("robocensus.run", "r"), parquet.KeyValueMetadata("robocensus.against", "a"), parquet.KeyValueMetadata("robocensus.schema_version", strconv.Itoa(schema.SchemaVersion)))
+		parquet.KeyValueMetadata("robocensus.run", "r"), parquet.KeyValueMetadata("robocensus.against", "a"),
+		parquet.KeyValueMetadata("robocensus.schema_version", strconv.Itoa(schema.SchemaVersion)))
 	_, err = w.Write([]any{row.Elem().Interface()})
 	must(t, err)
 	must(t, w.Close())

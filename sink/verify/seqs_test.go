@@ -37,7 +37,8 @@ func TestSeqsOfShards_NoRace(t *testing.T) {
 			}
 		}
 		seq := all[random.IntN(len(all))]
-		if err := s.Add([]int64{seq}); err == nil || err.Error() != "seq "+fmt.Sprint(seq)+" comes in two shards: a target is counted twice" {
+		if err := s.Add([]int64{seq}); err == nil || err.Error() != "seq "+fmt.Sprint(seq)+
+			" comes in two shards: a target is counted twice" {
 			t.Fatalf("%d again: %v", seq, err)
 		}
 	}

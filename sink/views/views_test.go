@@ -20,7 +20,8 @@ import (
 func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...string) {
 	t.Helper()
 	began := time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
-	run, err := sink.Create(dir, journal.Plan{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Started: began, Tables: []string{"fetches", "policies"},
+		Profiles: profiles})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
@@ -120,21 +121,26 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	}
 	viewRun(t, dir, "x-unfinished", 20, false, "google")
 	history, last := viewsIn(t, dir)
-	if strings.Contains(last, "read_parquet") || !strings.Contains(history, "read_parquet('fetches/run=*/part-*.parquet'") {
+	if strings.Contains(last, "read_parquet") || !strings.Contains(history,
+		"read_parquet('fetches/run=*/part-*.parquet'") {
 		t.Errorf("of an unfinished run: history\n%s\nlast\n%s", history, last)
 	}
 	viewRun(t, dir, "b", 10, true, "it's", "google")
 	wants("one run", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "run b is the only complete one")
 	viewRun(t, dir, "z-older", 9, true, "rfc9309")
-	wants("an older run ends later", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR z-older b")
+	wants("an older run ends later", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'",
+		"robocensus diff --out DIR z-older b")
 	viewRun(t, dir, "a-same-day", 10, true, "rfc9309")
 	wants("the same day", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
 	viewRun(t, dir, "a-newer", 11, true, "rfc9309")
-	wants("a newer run", "'fetches/run=a-newer/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR b a-newer")
+	wants("a newer run", "'fetches/run=a-newer/part-*.parquet'", "profile = 'rfc9309'",
+		"robocensus diff --out DIR b a-newer")
 	must(t, sink.Remove(sinktest.Open(t, dir), "a-newer"))
-	wants("the newer run is removed", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
+	wants("the newer run is removed", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'",
+		"robocensus diff --out DIR a-same-day b")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs", "b", "manifest.json"), []byte("{"), 0o666))
-	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
+	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'",
+		"robocensus diff --out DIR z-older a-same-day")
 }
 
 // Without a complete run the views say how to complete one: --resume continues no run of
@@ -142,7 +148,8 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 func TestViewsSayHowToComplete(t *testing.T) {
 	dir := t.TempDir()
 	const shards, resume = "start the shards that are missing", "complete it with robocensus run --resume"
-	_, err := sink.OpenSharded(sinktest.Open(t, dir), journal.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2}, 0)
+	_, err := sink.OpenSharded(sinktest.Open(t, dir), journal.Plan{Run: "s", Tables: []string{"fetches", "summary"},
+		Profiles: []string{"google"}, Shards: 2}, 0)
 	must(t, err)
 	says := func(when, want, not string) {
 		t.Helper()
@@ -180,12 +187,14 @@ func TestViewsJoinWithinARun(t *testing.T) {
 	must(t, run.Close())
 	history, last := viewsIn(t, dir)
 	for schema, text := range map[string]string{"history": history, "main": last} {
-		joins := regexp.MustCompile(`\bJOIN \(SELECT ([^\n]*) FROM \w+\)(?: \w+)? (USING [^\n;]*)`).FindAllStringSubmatch(text, -1)
+		joins := regexp.MustCompile(`\bJOIN \(SELECT ([^\n]*) FROM \w+\)(?: \w+)? (USING [^\n;]*)`).FindAllStringSubmatch(
+			text, -1)
 		if len(joins) != strings.Count(text, "JOIN (SELECT") || len(joins) < 3 {
 			t.Errorf("%s: %d joins of tables are found", schema, len(joins))
 		}
 		for _, join := range joins {
-			if columns := " " + strings.TrimPrefix(join[1], "DISTINCT "); !strings.Contains(columns, " run,") || !strings.Contains(join[2], "USING (run, ") {
+			if columns := " " + strings.TrimPrefix(join[1], "DISTINCT "); !strings.Contains(columns, " run,") ||
+				!strings.Contains(join[2], "USING (run, ") {
 				t.Errorf("%s: a join without the run: %s", schema, join[0])
 			}
 		}
@@ -247,7 +256,8 @@ func TestLeftViewsGo(t *testing.T) {
 		must(t, Write(sinktest.Open(t, dir)))
 		left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
 		must(t, err)
-		if len(left) != 2 || filepath.Base(left[0]) != "my.views.sql.tmp" || filepath.Base(left[1]) != "views.BBBBBBBB.sql.tmp" {
+		if len(left) != 2 || filepath.Base(left[0]) != "my.views.sql.tmp" ||
+			filepath.Base(left[1]) != "views.BBBBBBBB.sql.tmp" {
 			t.Errorf("left %q", left)
 		}
 		must(t, os.WriteFile(filepath.Join(dir, "views.AAAAAAAA.sql.tmp"), nil, 0o666))

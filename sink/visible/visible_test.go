@@ -8,7 +8,8 @@ import (
 func TestTextShowsNothingThatActs(t *testing.T) {
 	for in, want := range map[string]string{
 		"exa\x1b[31mmple": `exa\u001b[31mmple`, "a\r\nb": `a\u000d\u000ab`, "a\u202eb": `a\u202eb`, "\u009b1m": `\u009b1m`,
-		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\xff`, "a\xe9b\xc3": `a\xe9b\xc3`, "\ufffd": `\ufffd`,
+		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\xff`,
+		"a\xe9b\xc3": `a\xe9b\xc3`, "\ufffd": `\ufffd`,
 		"a\u200b\u2060\ufeffb": `a\u200b\u2060\ufeffb`, "a\u3164b\u034f": `a\u3164b\u034f`, "<b>": "<b>", "שלום": "שלום",
 	} {
 		if got := Text(in); got != want {
@@ -26,7 +27,8 @@ func TestLinesStay(t *testing.T) {
 // Spreadsheets take a cell that begins like this for a formula.
 func TestCellIsNoFormula(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
+		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`,
+		"\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
 		"＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠x": "'＠x", "é": "é", "\x1b]0;x\a": `\u001b]0;x\u0007`,
 	} {
 		if got := Cell(in); got != want {
@@ -37,7 +39,8 @@ func TestCellIsNoFormula(t *testing.T) {
 
 // JSON means the same with its escapes, and has no character that a terminal obeys.
 func TestJSONIsEscaped(t *testing.T) {
-	for _, text := range []string{"plain", "é ü 日本", "\u009b2J", "\u202egnp", "a\u2028b", "\U000e0041", "\ufffd", "\u200b"} {
+	for _, text := range []string{"plain", "é ü 日本", "\u009b2J", "\u202egnp", "a\u2028b", "\U000e0041", "\ufffd",
+		"\u200b"} {
 		plain, err := json.Marshal(map[string]string{text: text})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,8 @@ func TestAnswered(t *testing.T) {
 	at := func(statuses ...int) *fetch.Capture {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}}
 		for i, s := range statuses {
-			c.Hops = append(c.Hops, answer.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)], Status: s})
+			c.Hops = append(c.Hops, answer.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)],
+				Status: s})
 		}
 		return c
 	}
@@ -48,12 +49,15 @@ func TestAnswered(t *testing.T) {
 		{broken, google, "answers with a server error (503), as it does for any page that is missing"},
 		{at(304), google, "answers with a status that means nothing here (304)"},
 		{failed(answer.ErrorDNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
-		{failed(answer.ErrorTimeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
+		{failed(answer.ErrorTimeout, 301, 0), google,
+			"redirects to http://b.example/x, which could not be reached (timeout)"},
 		{failed(answer.ErrorTruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
 		{failed(answer.ErrorRedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
-		{failed(answer.ErrorRedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
+		{failed(answer.ErrorRedirectUnsupported, 301), google,
+			"gave no robots.txt: redirect to what cannot be crawled (301)"},
 		{at(301, 301, 301, 301, 301, 301, 200), google, "redirects too often"},
-		{failed(answer.ErrorAddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
+		{failed(answer.ErrorAddressBlocked, 0), google,
+			"was not asked: its address is a special one, and --allow-private is not given"},
 	} {
 		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
 			t.Errorf("%s, want %s", got, row.want)

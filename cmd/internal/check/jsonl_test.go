@@ -15,9 +15,11 @@ import (
 // reads.
 func FuzzJSONL(f *testing.F) {
 	for _, line := range []string{
-		`{"robots":"User-agent: *\nDisallow: /","agent":"GPTBot","url":"/x"}`, `{"robots_b64":"VXNlci1hZ2VudDogKg==","agents":["a","b"],"url":"https://a.test/"}`,
+		`{"robots":"User-agent: *\nDisallow: /","agent":"GPTBot","url":"/x"}`,
+		`{"robots_b64":"VXNlci1hZ2VudDogKg==","agents":["a","b"],"url":"https://a.test/"}`,
 		"\r", "{", `{"robots":"","agent":"x","url":"\ud800"}`, `{"agent":"a","url":"/"}`, "null", "\xff",
-		`{"robots":"","agent":"x","url":"/","profile":"rfc9309"}`, `{"robots":"","agent":"x","url":"/","other":1}`, `{"robots":"","agent":"x","url":"/"} {}`,
+		`{"robots":"","agent":"x","url":"/","profile":"rfc9309"}`, `{"robots":"","agent":"x","url":"/","other":1}`,
+		`{"robots":"","agent":"x","url":"/"} {}`,
 	} {
 		f.Add([]byte(line + "\n" + line))
 	}
@@ -25,7 +27,8 @@ func FuzzJSONL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out, again bytes.Buffer
 		err := newCheckFlags().checkJSONL(bytes.NewReader(text), &out, profile)
-		if errToo := newCheckFlags().checkJSONL(iotest.OneByteReader(bytes.NewReader(text)), &again, profile); out.String() != again.String() || (err == nil) != (errToo == nil) {
+		if errToo := newCheckFlags().checkJSONL(iotest.OneByteReader(bytes.NewReader(text)), &again,
+			profile); out.String() != again.String() || (err == nil) != (errToo == nil) {
 			t.Fatalf("%q, %v; in pieces %q, %v", out.String(), err, again.String(), errToo)
 		}
 		failed := false

@@ -69,13 +69,17 @@ func site(t *testing.T, documents map[string]string) (addr string, asked func() 
 func TestWhatASiteLists(t *testing.T) {
 	t.Parallel()
 	addr, asked := site(t, map[string]string{
-		"http://a.example/robots.txt": "User-agent: *\nDisallow: /maps/shut\nDisallow: /shop\nUser-agent: bingbot\nDisallow: /new\n",
-		"http://a.example/maps/index": "<sitemapindex><sitemap><loc>http://a.example/maps/one</loc></sitemap><sitemap><loc>http://a.example/maps/shut</loc></sitemap>" +
-			"<sitemap><loc>http://a.example/maps/gone</loc></sitemap><sitemap><loc>http://a.example/maps/moved</loc></sitemap></sitemapindex>",
+		"http://a.example/robots.txt": "User-agent: *\nDisallow: /maps/shut\nDisallow: /shop\nUser-agent: bingbot\n" +
+			"Disallow: /new\n",
+		"http://a.example/maps/index": "<sitemapindex><sitemap><loc>http://a.example/maps/one</loc></" +
+			"sitemap><sitemap><loc>http://a.example/maps/shut</loc></sitemap><sitemap><loc>http://a.example/maps/gone</loc></" +
+			"sitemap><sitemap><loc>http://a.example/maps/moved</loc></sitemap></sitemapindex>",
 		"http://a.example/maps/moved": "/maps/shut",
-		"http://a.example/maps/one":   "http://a.example/maps/\nhttp://a.example/shop/\x1b[31m\nhttp://a.example/shop/\x1b[31m\nhttp://b.example/\n",
+		"http://a.example/maps/one": "http://a.example/maps/\nhttp://a.example/shop/\x1b[31m\n" +
+			"http://a.example/shop/\x1b[31m\nhttp://b.example/\n",
 	})
-	args := []string{"--sitemap", "http://a.example/maps/index", "--agent", "GPTBot", "--agent", "bingbot", "--agent", "CCBot", "--connect-to", addr, "--retries", "0"}
+	args := []string{"--sitemap", "http://a.example/maps/index", "--agent", "GPTBot", "--agent", "bingbot", "--agent",
+		"CCBot", "--connect-to", addr, "--retries", "0"}
 	text, code, err := checked(t, append([]string{"http://a.example"}, args...)...)
 	want := `3 URLs listed of http://a.example; 2 judged, each once
   1 URL of other origins, not judged
@@ -111,8 +115,10 @@ What closes listed URLs
 	if e := json.Unmarshal([]byte(text), &got); e != nil || code != 1 || err != nil {
 		t.Fatalf("code %d, %v, %v: %s", code, err, e, text)
 	}
-	closing := []siteClosing{{Reason: "rule", Line: 2, Pattern: "/maps/$", Agents: []string{"GPTBot", "bingbot", "CCBot"}, URLs: 1, Example: "http://a.example/maps/"}}
-	if diff := cmp.Diff(closing, got.Closing, cmp.AllowUnexported(siteClosing{})); diff != "" || got.Listed != 3 || got.Judged != 2 || got.Outside != 1 || got.Indexed != 4 || len(got.Sitemaps) != 5 {
+	closing := []siteClosing{{Reason: "rule", Line: 2, Pattern: "/maps/$", Agents: []string{"GPTBot", "bingbot", "CCBot"},
+		URLs: 1, Example: "http://a.example/maps/"}}
+	if diff := cmp.Diff(closing, got.Closing, cmp.AllowUnexported(siteClosing{})); diff != "" || got.Listed != 3 ||
+		got.Judged != 2 || got.Outside != 1 || got.Indexed != 4 || len(got.Sitemaps) != 5 {
 		t.Errorf("%s (-want +got):\n%s", text, diff)
 	}
 }
@@ -140,7 +146,8 @@ func TestNothingListed(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
 			url := "http://" + host + ".example/map"
-			text, code, err := checked(t, "http://"+host+".example", "GPTBot", "--sitemap", url, "--connect-to", addr, "--retries", "0")
+			text, code, err := checked(t, "http://"+host+".example", "GPTBot", "--sitemap", url, "--connect-to", addr,
+				"--retries", "0")
 			if code != cli.ExitInput || err == nil || err.Error() != url+": "+why || text != "" {
 				t.Errorf("code %d, %v: %s", code, err, text)
 			}
@@ -178,7 +185,8 @@ func TestExamplesOfSitemaps(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Children) > 0 || len(c.Files) != 1 || c.Files[0].Status != 200 || c.Files[0].Headers["Content-Encoding"] != "" {
+		if len(c.Children) > 0 || len(c.Files) != 1 || c.Files[0].Status != 200 ||
+			c.Files[0].Headers["Content-Encoding"] != "" {
 			continue
 		}
 		different := make(map[string]bool) // those of the host
@@ -195,7 +203,8 @@ func TestExamplesOfSitemaps(t *testing.T) {
 			if code != cli.ExitInput {
 				t.Errorf("%s: code %d: %s", c.Name, code, text)
 			}
-		case code != 1 || err != nil || json.Unmarshal([]byte(text), &got) != nil || got.Judged != want || got.Agents[0].Disallowed != want || got.Closing[0].Line != 2:
+		case code != 1 || err != nil || json.Unmarshal([]byte(text), &got) != nil || got.Judged != want ||
+			got.Agents[0].Disallowed != want || got.Closing[0].Line != 2:
 			t.Errorf("%s: code %d, %v, want %d URLs: %s", c.Name, code, err, want, text)
 		}
 		n++

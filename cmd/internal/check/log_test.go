@@ -6,19 +6,27 @@ import "testing"
 func TestLinesOfAccessLogs(t *testing.T) {
 	const at = `[20/Nov/2026:10:15:00 +0000]`
 	for line, want := range map[string]request{
-		`192.0.2.1 - - ` + at + ` "GET /a?b=c HTTP/1.1" 200 5 "-" "GPTBot/1.2"`:                       {url: "/a?b=c", status: 200, userAgent: "GPTBot/1.2"},
-		`192.0.2.1 - - ` + at + ` "GET /a HTTP/1.0" 304 -`:                                            {url: "/a", status: 304, isCommon: true},
-		`a.example:443 ::1 - a b ` + at + ` "POST /a HTTP/2.0" 500 0 "http://b.example/" "x \"y\" z"`: {url: "/a", host: "a.example", status: 500, userAgent: `x \"y\" z`},
-		`192.0.2.1 - - ` + at + ` "GET http://a.example/b HTTP/1.1" 200 5 "-" "-" "more" 0.01`:        {url: "http://a.example/b", host: "a.example", status: 200, userAgent: "-"},
-		`192.0.2.1 - - ` + at + ` "\x16\x03" 400 5 "-" "-"`:                                           {status: 400, userAgent: "-"},
-		`192.0.2.1 - - ` + at + ` "GET /a b HTTP/1.1" 400 5 "-" "-"`:                                  {status: 400, userAgent: "-"},
-		`192.0.2.1 - - ` + at + ` "-" 408 0 "-" "-"`:                                                  {status: 408, userAgent: "-"},
+		`192.0.2.1 - - ` + at + ` "GET /a?b=c HTTP/1.1" 200 5 "-" "GPTBot/1.2"`: {url: "/a?b=c",
+			status: 200, userAgent: "GPTBot/1.2"},
+		`192.0.2.1 - - ` + at + ` "GET /a HTTP/1.0" 304 -`: {url: "/a",
+			status: 304, isCommon: true},
+		`a.example:443 ::1 - a b ` + at + ` "POST /a HTTP/2.0" 500 0 "http://b.example/" "x \"y\" z"`: {url: "/a",
+			host: "a.example", status: 500, userAgent: `x \"y\" z`},
+		`192.0.2.1 - - ` + at + ` "GET http://a.example/b HTTP/1.1" 200 5 "-" "-" "more" 0.01`: {
+			url: "http://a.example/b", host: "a.example", status: 200, userAgent: "-"},
+		`192.0.2.1 - - ` + at + ` "\x16\x03" 400 5 "-" "-"`: {status: 400,
+			userAgent: "-"},
+		`192.0.2.1 - - ` + at + ` "GET /a b HTTP/1.1" 400 5 "-" "-"`: {status: 400,
+			userAgent: "-"},
+		`192.0.2.1 - - ` + at + ` "-" 408 0 "-" "-"`: {status: 408,
+			userAgent: "-"},
 	} {
 		if got, ok := requestOf(line); !ok || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", line, got, ok, want)
 		}
 	}
-	for _, line := range []string{"", "/a", "https://a.example/ [20/Nov/2026:10:15:00 +0000]", `192.0.2.1 - - [yesterday] "GET / HTTP/1.1" 200 5`} {
+	for _, line := range []string{"", "/a", "https://a.example/ [20/Nov/2026:10:15:00 +0000]",
+		`192.0.2.1 - - [yesterday] "GET / HTTP/1.1" 200 5`} {
 		if got, ok := requestOf(line); ok {
 			t.Errorf("%q is %+v", line, got)
 		}
@@ -28,8 +36,10 @@ func TestLinesOfAccessLogs(t *testing.T) {
 // A host that was asked stands before the client, and is none of the clients.
 func TestHostsOfAccessLogs(t *testing.T) {
 	for before, want := range map[string]string{
-		"192.0.2.1 -": "", "::1 -": "", "crawl.example -": "", "192.0.2.1:5000 -": "", "192.0.2.1 192.0.2.2": "", "- 192.0.2.1": "", "_ 192.0.2.1": "",
-		"192.0.2.1, 192.0.2.2": "", "A.example 192.0.2.1": "a.example", "a.example:80 crawl.example": "a.example", "a.example:443 ::1": "a.example",
+		"192.0.2.1 -": "", "::1 -": "", "crawl.example -": "", "192.0.2.1:5000 -": "", "192.0.2.1 192.0.2.2": "",
+		"- 192.0.2.1": "", "_ 192.0.2.1": "",
+		"192.0.2.1, 192.0.2.2": "", "A.example 192.0.2.1": "a.example", "a.example:80 crawl.example": "a.example",
+		"a.example:443 ::1":       "a.example",
 		"192.0.2.9:443 192.0.2.1": "192.0.2.9", "localhost 127.0.0.1": "localhost",
 	} {
 		r, ok := requestOf(before + ` - - [20/Nov/2026:10:15:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "-"`)

@@ -27,7 +27,8 @@ func BenchmarkCheckURLs(b *testing.B) {
 		fmt.Fprintf(&list, "/section/private%d/page/%d.html?id=%d\n", i%80, i, i)
 	}
 	dir := b.TempDir()
-	for name, text := range map[string][]byte{"new.txt": file.Bytes(), "old.txt": bytes.Replace(file.Bytes(), []byte("private7/"), nil, 1), "list.txt": list.Bytes()} {
+	for name, text := range map[string][]byte{"new.txt": file.Bytes(), "old.txt": bytes.Replace(file.Bytes(),
+		[]byte("private7/"), nil, 1), "list.txt": list.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			b.Fatal(err)
 		}
@@ -38,7 +39,8 @@ func BenchmarkCheckURLs(b *testing.B) {
 		for b.Loop() {
 			f := newCheckFlags()
 			f.urls, f.before = in("list.txt"), in("old.txt")
-			err := f.checkURLs(context.Background(), []string{in("new.txt"), "Googlebot"}, []*robots.Profile{google}, nil, io.Discard, io.Discard)
+			err := f.checkURLs(context.Background(), []string{in("new.txt"), "Googlebot"}, []*robots.Profile{google}, nil,
+				io.Discard, io.Discard)
 			if err != nil && err != cli.ExitDisallowed {
 				b.Fatal(err)
 			}

@@ -26,13 +26,19 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{Usagef("no flag"), 64}, {journal.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {journal.ErrNotResumable, 64}, {diff.ErrNotComparable, 64},
+		{Usagef("no flag"), 64}, {journal.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {journal.ErrNotResumable, 64},
+		{diff.ErrNotComparable, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{outage.ErrNeverReached, 69}, {outage.ErrCutOff, 75}, {ErrInterrupted, 130},
-		{memory.ErrInUse, 75}, {journal.ErrDamaged, 65}, {&rowio.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
-		{store.ErrUnconditional, 65}, {remote.ErrNoCondition, 65}, {remote.ErrRefused, 64}, {&userfile.Error{Path: "s3://b/hosts", Err: remote.ErrRefused}, 64}, {remote.ErrTransfer, 74}, {&rowio.PartError{Err: remote.ErrTransfer}, 74},
-		{&userfile.Error{Path: "hosts", Err: syscall.ENOENT}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EACCES}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EMFILE}, 74},
-		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
+		{memory.ErrInUse, 75}, {journal.ErrDamaged, 65}, {&rowio.PartError{Err: errors.New("it is gone")}, 65},
+		{publish.ErrDamaged, 65},
+		{store.ErrUnconditional, 65}, {remote.ErrNoCondition, 65}, {remote.ErrRefused, 64},
+		{&userfile.Error{Path: "s3://b/hosts", Err: remote.ErrRefused}, 64}, {remote.ErrTransfer, 74},
+		{&rowio.PartError{Err: remote.ErrTransfer}, 74},
+		{&userfile.Error{Path: "hosts", Err: syscall.ENOENT}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EACCES}, 65},
+		{&userfile.Error{Path: "hosts", Err: syscall.EMFILE}, 74},
+		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"),
+			74},
 	} {
 		for _, err := range []error{row.err, fmt.Errorf("while it ran: %w", row.err)} {
 			if got := ExitCodeOf(err); got != row.want {

@@ -36,13 +36,21 @@ func TestMemoryOfTheSystem(t *testing.T) {
 	}{
 		{"no file", nil, 0},
 		{"a machine", map[string]string{"proc/meminfo": meminfo}, 16384000 << 10},
-		{"version 2", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "536870912\n"}, 512 << 20},
-		{"version 2, unlimited", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "max\n"}, 16384000 << 10},
-		{"version 2, a group above", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "268435456\n"}, 256 << 20},
-		{"version 2, a container", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "268435456\n"}, 256 << 20},
-		{"version 1", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "9:name=systemd:/\n4:memory:/docker/x\n0::/\n", "sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "536870912\n"}, 512 << 20},
-		{"version 1, unlimited", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 16384000 << 10},
-		{"version 1, a container that sees the path outside", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/docker/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "268435456\n"}, 256 << 20},
+		{"version 2", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/b/memory.max": "536870912\n"}, 512 << 20},
+		{"version 2, unlimited", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n",
+			"sys/fs/cgroup/a/memory.max": "max\n"}, 16384000 << 10},
+		{"version 2, a group above", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "268435456\n"}, 256 << 20},
+		{"version 2, a container", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "268435456\n"}, 256 << 20},
+		{"version 1", map[string]string{"proc/meminfo": meminfo,
+			"proc/self/cgroup": "9:name=systemd:/\n4:memory:/docker/x\n0::/\n",
+			"sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "536870912\n"}, 512 << 20},
+		{"version 1, unlimited", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 16384000 << 10},
+		{"version 1, a container that sees the path outside", map[string]string{"proc/meminfo": meminfo,
+			"proc/self/cgroup": "4:memory:/docker/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "268435456\n"}, 256 << 20},
 	} {
 		root := t.TempDir()
 		for name, text := range row.files {

@@ -7,8 +7,9 @@ import (
 
 func TestMarkdownShowsForeignTextAsText(t *testing.T) {
 	for in, want := range map[string]string{
-		"www.example.com": "`www.example.com`", "": "(empty)", "`": "`\\u0060`", "a``](http://x)|<b>\n": "`a\\u0060\\u0060](http://x)\\u007c<b>\\u000a`",
-		"\x1b[31m": "`\\u001b[31m`",
+		"www.example.com": "`www.example.com`", "": "(empty)", "`": "`\\u0060`",
+		"a``](http://x)|<b>\n": "`a\\u0060\\u0060](http://x)\\u007c<b>\\u000a`",
+		"\x1b[31m":             "`\\u001b[31m`",
 	} {
 		if got := (&Markdown{}).Foreign(in); got != want {
 			t.Errorf("%q is shown as %s, want %s", in, got, want)

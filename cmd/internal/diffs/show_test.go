@@ -47,7 +47,8 @@ func TestMostMovedAgents(t *testing.T) {
 
 // Coverage is told as shares of the sample, with the rules that close most.
 func TestToldCoverage(t *testing.T) {
-	e := &diff.Example{Change: schema.Change{Kind: "coverage", Agent: new("GPTBot"), Before: new("196/200"), After: new("6/200"), LineAfter: new(int32(12))}}
+	e := &diff.Example{Change: schema.Change{Kind: "coverage", Agent: new("GPTBot"), Before: new("196/200"),
+		After: new("6/200"), LineAfter: new(int32(12))}}
 	want := "coverage GPTBot: 98.0% of 200 listed pages → 3.0% of 200 listed pages (line 12)"
 	if got := ToldOfHost(&cli.Text{}, e); got != want {
 		t.Errorf("%q, want %q", got, want)

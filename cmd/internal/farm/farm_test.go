@@ -107,7 +107,8 @@ func (s *Server) inFlight() int {
 }
 
 func TestHostsAreDistinguished(t *testing.T) {
-	hosts := Hosts{"a.test": []byte("a"), "b.test": []byte("b"), "b.test_8443": []byte("b8443"), "c.test_443": []byte("c443"), "::1": []byte("six")}
+	hosts := Hosts{"a.test": []byte("a"), "b.test": []byte("b"), "b.test_8443": []byte("b8443"),
+		"c.test_443": []byte("c443"), "::1": []byte("six")}
 	s, plain, secure := open(t, hosts, "")
 	_, port, _ := net.SplitHostPort(plain)
 	for _, tt := range []struct{ host, want string }{
@@ -160,7 +161,8 @@ func TestKeepAlive(t *testing.T) {
 
 func TestNoRequest(t *testing.T) {
 	_, addr, _ := open(t, nil, "")
-	for _, sent := range []string{"nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", maxRequest)} {
+	for _, sent := range []string{"nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x",
+		maxRequest)} {
 		c := dial(t, addr)
 		io.WriteString(c, sent)
 		line, _ := bufio.NewReader(c).ReadString('\n')

@@ -48,13 +48,19 @@ func TestFaults(t *testing.T) {
 		{"{reason: ''}", strings.Replace(right, " OK", "", 1), ""},
 		{"{reason: Fine}", strings.Replace(right, "OK", "Fine", 1), ""},
 		{"{version: '1.0'}", strings.Replace(right, "1.1", "1.0", 1), ""},
-		{"{headers: {content-type: text/html, X: [a, '{host}']}}", head("200 OK") + "Content-Length: 33\r\ncontent-type: text/html\r\nX: a\r\nX: x.test\r\n\r\n" + rules, ""},
-		{"{status: 429, retry_after: 7, body: ''}", head("429 Too Many Requests") + typed + "Content-Length: 0\r\nRetry-After: 7\r\n\r\n", ""},
-		{"{cookies: 2}", head("200 OK") + sized + "Set-Cookie: farm1=1; Path=/\r\nSet-Cookie: farm2=2; Path=/\r\n\r\n" + rules, ""},
+		{"{headers: {content-type: text/html, X: [a, '{host}']}}", head("200 OK") +
+			"Content-Length: 33\r\ncontent-type: text/html\r\nX: a\r\nX: x.test\r\n\r\n" + rules, ""},
+		{"{status: 429, retry_after: 7, body: ''}", head("429 Too Many Requests") + typed +
+			"Content-Length: 0\r\nRetry-After: 7\r\n\r\n", ""},
+		{"{cookies: 2}", head("200 OK") + sized + "Set-Cookie: farm1=1; Path=/\r\nSet-Cookie: farm2=2; Path=/\r\n\r\n" +
+			rules, ""},
 		{"{header_count: 2}", head("200 OK") + sized + "X-Farm-0: f\r\nX-Farm-1: f\r\n\r\n" + rules, ""},
-		{"{header_count: 2, header_bytes: 40}", head("200 OK") + sized + "X-Farm-0: ffffffff\r\nX-Farm-1: ffffffff\r\n\r\n" + rules, ""},
-		{"{redirect: 'http://{host}.example/', body: ''}", head("301 Moved Permanently") + "Location: http://x.test.example/\r\n" + typed + "Content-Length: 0\r\n\r\n", ""},
-		{"{redirect: '/x', status: 308, body: ''}", head("308 Permanent Redirect") + "Location: /x\r\n" + typed + "Content-Length: 0\r\n\r\n", ""},
+		{"{header_count: 2, header_bytes: 40}", head("200 OK") + sized + "X-Farm-0: ffffffff\r\nX-Farm-1: ffffffff\r\n\r\n" +
+			rules, ""},
+		{"{redirect: 'http://{host}.example/', body: ''}", head("301 Moved Permanently") +
+			"Location: http://x.test.example/\r\n" + typed + "Content-Length: 0\r\n\r\n", ""},
+		{"{redirect: '/x', status: 308, body: ''}", head("308 Permanent Redirect") + "Location: /x\r\n" + typed +
+			"Content-Length: 0\r\n\r\n", ""},
 		{"{body: '{host} {1}'}", head("200 OK") + typed + "Content-Length: 10\r\n\r\nx.test {1}", ""},
 		{"{body_file: other.txt}", head("200 OK") + typed + "Content-Length: 11\r\n\r\nfrom a file", ""},
 		{"{body_from: Y.test}", head("200 OK") + typed + "Content-Length: 1\r\n\r\ny", ""},
@@ -69,9 +75,12 @@ func TestFaults(t *testing.T) {
 		{"{close: body}", head("200 OK") + sized + "\r\n" + rules[:16], "close"},
 		{"{truncate: 10}", head("200 OK") + sized + "\r\n" + rules[:10], "truncate"},
 		{"{truncate: 99}", right, ""},
-		{"{framing: chunked}", head("200 OK") + typed + "Transfer-Encoding: chunked\r\n\r\n10\r\n" + rules[:16] + "\r\n11\r\n" + rules[16:] + "\r\n0\r\n\r\n", ""},
-		{"{framing: chunked, truncate: 2}", head("200 OK") + typed + "Transfer-Encoding: chunked\r\n\r\n1\r\nU\r\n1\r\ns\r\n", "truncate"},
-		{"{framing: bad_chunk, body: ab}", head("200 OK") + typed + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n1\r\nb\r\n0\r\n\r\n", "bad_chunk"},
+		{"{framing: chunked}", head("200 OK") + typed + "Transfer-Encoding: chunked\r\n\r\n10\r\n" + rules[:16] +
+			"\r\n11\r\n" + rules[16:] + "\r\n0\r\n\r\n", ""},
+		{"{framing: chunked, truncate: 2}", head("200 OK") + typed +
+			"Transfer-Encoding: chunked\r\n\r\n1\r\nU\r\n1\r\ns\r\n", "truncate"},
+		{"{framing: bad_chunk, body: ab}", head("200 OK") + typed + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n" +
+			"1\r\nb\r\n0\r\n\r\n", "bad_chunk"},
 		{"{framing: close}", head("200 OK") + typed + "\r\n" + rules, ""},
 		{"{garbage: true}", noise, "garbage"},
 		{"{garbage: false}", right, ""},
@@ -202,7 +211,8 @@ y.test: {hops: 2, body: y}
 w.test: {paths: {"/": {status: 200, as: {Bot: 500, Go-http: 402}}, "/b": {status: 200, as: {Bot: 403}}}}
 `)
 	for target, want := range map[string]string{"/": "402", "/b": "200"} {
-		if got, err := raw(t, addr, "w.test", target+" HTTP/1.1\r\nUser-Agent: Go-http/1\r\nX:"); err != nil || !strings.HasPrefix(got, "HTTP/1.1 "+want) {
+		if got, err := raw(t, addr, "w.test", target+" HTTP/1.1\r\nUser-Agent: Go-http/1\r\nX:"); err != nil ||
+			!strings.HasPrefix(got, "HTTP/1.1 "+want) {
 			t.Errorf("%s as Go-http: %q, %v, want %s", target, got, err, want)
 		}
 	}

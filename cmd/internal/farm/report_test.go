@@ -45,7 +45,8 @@ func TestReport(t *testing.T) {
 	if r.PeakRequests != 4 || r.PeakHost != 2 || r.PeakDomain != 3 || r.PeakAddress != 2 {
 		t.Errorf("%+v", r)
 	}
-	want := []Count{{Name: "h0.slow.test", Requests: 2, Peak: 2}, {Name: "a.test", Requests: 2, Peak: 1}, {Name: "h1.slow.test", Requests: 1, Peak: 1}}
+	want := []Count{{Name: "h0.slow.test", Requests: 2, Peak: 2}, {Name: "a.test", Requests: 2, Peak: 1},
+		{Name: "h1.slow.test", Requests: 1, Peak: 1}}
 	if fmt.Sprint(r.ByHost) != fmt.Sprint(want) {
 		t.Errorf("by host %v", r.ByHost)
 	}
@@ -58,7 +59,8 @@ func TestReport(t *testing.T) {
 		c.Close()
 	}
 	until(t, "the farm lets go", func() bool { return s.inFlight() == 0 })
-	if r := s.Report(-1); r.Requests != 0 || r.Connections != 1 && r.Connections != 0 || len(r.Answers) != 0 || r.PeakRequests != 3 || r.PeakHost != 2 {
+	if r := s.Report(-1); r.Requests != 0 || r.Connections != 1 && r.Connections != 0 || len(r.Answers) != 0 ||
+		r.PeakRequests != 3 || r.PeakHost != 2 {
 		t.Errorf("after a reset: %+v", r)
 	}
 	s.Reset()
@@ -180,7 +182,8 @@ func TestLatency(t *testing.T) {
 			t.Errorf("%s: another seed draws the same %d times", tt.dist, same)
 		}
 	}
-	for _, dist := range []string{"", "slow", "fixed", "fixed:3", "uniform:1s", "uniform:2s-1s", "lognormal:median=1s", "lognormal:mean=1s", "mix:", "mix:0.5=hang", "mix:1=mix", "fixed:-1s"} {
+	for _, dist := range []string{"", "slow", "fixed", "fixed:3", "uniform:1s", "uniform:2s-1s", "lognormal:median=1s",
+		"lognormal:mean=1s", "mix:", "mix:0.5=hang", "mix:1=mix", "fixed:-1s"} {
 		if _, err := ParseLatency(dist, 0); err == nil {
 			t.Errorf("%q is taken for a distribution", dist)
 		}
@@ -219,7 +222,8 @@ func TestLoad(t *testing.T) {
 		"C.test/robots.txt": {Data: []byte("c")},
 		"hosts/.hidden":     {Data: []byte("no host")},
 	})
-	if err != nil || len(hosts) != 3 || string(hosts["c.test"]) != "c" || string(hosts["a.test"]) != "a" || string(hosts["b.test_8443"]) != "b" {
+	if err != nil || len(hosts) != 3 || string(hosts["c.test"]) != "c" || string(hosts["a.test"]) != "a" ||
+		string(hosts["b.test_8443"]) != "b" {
 		t.Errorf("%v, %v", hosts, err)
 	}
 	_, err = LoadFS(fstest.MapFS{"x/a.test": {}, "y/A.test": {}})

@@ -49,9 +49,11 @@ func (v *visitor) get(t *testing.T, url string) string {
 }
 
 func TestHTTPS(t *testing.T) {
-	s, _, addr := open(t, Hosts{"a.test": []byte("a"), "b.a.test": []byte("b"), "x.co.uk": []byte("x"), "y.co.uk": []byte("y"), "127.0.0.1": []byte("ip")}, "")
+	s, _, addr := open(t, Hosts{"a.test": []byte("a"), "b.a.test": []byte("b"), "x.co.uk": []byte("x"),
+		"y.co.uk": []byte("y"), "127.0.0.1": []byte("ip")}, "")
 	v := trusting(t, s, addr)
-	for host, want := range map[string]string{"a.test": "a", "B.a.test": "b", "x.co.uk": "x", "y.co.uk": "y", "127.0.0.1": "ip"} {
+	for host, want := range map[string]string{"a.test": "a", "B.a.test": "b", "x.co.uk": "x", "y.co.uk": "y",
+		"127.0.0.1": "ip"} {
 		if got := v.get(t, "https://"+host+"/robots.txt"); got != "200 "+want {
 			t.Errorf("%s: %s", host, got)
 		}
@@ -118,7 +120,8 @@ cut.test: {close: body, body: cut off here}
 		t.Errorf("plain.test over http: %q", body)
 	}
 
-	c, err := tls.Dial("tcp", addr, &tls.Config{ServerName: "old.test", InsecureSkipVerify: true, MinVersion: tls.VersionTLS10})
+	c, err := tls.Dial("tcp", addr, &tls.Config{ServerName: "old.test", InsecureSkipVerify: true,
+		MinVersion: tls.VersionTLS10})
 	if err != nil {
 		t.Fatal(err)
 	}

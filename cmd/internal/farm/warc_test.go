@@ -75,7 +75,8 @@ func digest(b []byte) string {
 
 func TestArchive(t *testing.T) {
 	hosts := Hosts{
-		"a.test": []byte("a"), "b_c.test_8080": []byte("port"), "d.test_8443": nil, "::1": []byte("six"), "192.0.2.7": []byte("four"),
+		"a.test": []byte("a"), "b_c.test_8080": []byte("port"), "d.test_8443": nil, "::1": []byte("six"),
+		"192.0.2.7":  []byte("four"),
 		"large.test": bytes.Repeat([]byte("x"), archiveLimit+1),
 	}
 	records := recordsOf(t, write(t, Archive{Hosts: hosts, Repeat: 2}, "a.warc.gz"))
@@ -183,7 +184,8 @@ func TestArchiveForms_NoRace(t *testing.T) {
 			t.Errorf("%s: other content than plain", name)
 		}
 	}
-	if _, err := a.Write(context.Background(), io.Discard, "a.gz"); err == nil || !strings.Contains(err.Error(), ".warc.zst") {
+	if _, err := a.Write(context.Background(), io.Discard, "a.gz"); err == nil || !strings.Contains(err.Error(),
+		".warc.zst") {
 		t.Errorf("a.gz: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -195,7 +197,8 @@ func TestArchiveForms_NoRace(t *testing.T) {
 
 func TestArchiveOther_NoRace(t *testing.T) {
 	statuses := map[int]int{}
-	for i, r := range recordsOf(t, write(t, Archive{Hosts: Hosts{"a.test": []byte("a")}, Repeat: 1000, Other: 40}, "a.warc.gz")) {
+	for i, r := range recordsOf(t, write(t, Archive{Hosts: Hosts{"a.test": []byte("a")}, Repeat: 1000, Other: 40},
+		"a.warc.gz")) {
 		if i == 0 || i%3 != 2 {
 			continue
 		}

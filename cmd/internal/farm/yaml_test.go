@@ -50,7 +50,8 @@ func TestFaultsInError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(Config{Faults: f}); err == nil || err.Error() != `f.yaml:2: body_from: no file for host "nobody.test"` {
+	if _, err := New(Config{Faults: f}); err == nil ||
+		err.Error() != `f.yaml:2: body_from: no file for host "nobody.test"` {
 		t.Error(err)
 	}
 }

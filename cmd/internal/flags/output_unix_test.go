@@ -105,7 +105,10 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := WriteFile(t.Context(), path, func(w io.Writer) error { io.WriteString(w, "half"); return broken }); !errors.Is(err, broken) {
+	if err := WriteFile(t.Context(), path, func(w io.Writer) error {
+		io.WriteString(w, "half")
+		return broken
+	}); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {
@@ -114,8 +117,10 @@ func TestWriteErrors(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left: %v", left)
 	}
-	for path, want := range map[string]string{dir: "is a folder", filepath.Join(dir, "no", "p"): "/no/p: no such file or directory"} {
-		if err := WriteFile(t.Context(), path, text("page")); err == nil || !strings.HasSuffix(strings.Split(err.Error(), "; ")[0], want) || strings.Contains(err.Error(), ".tmp") {
+	for path, want := range map[string]string{dir: "is a folder",
+		filepath.Join(dir, "no", "p"): "/no/p: no such file or directory"} {
+		if err := WriteFile(t.Context(), path, text("page")); err == nil ||
+			!strings.HasSuffix(strings.Split(err.Error(), "; ")[0], want) || strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("%s: error %v, want %s", path, err, want)
 		}
 	}

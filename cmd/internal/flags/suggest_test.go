@@ -5,8 +5,9 @@ import "testing"
 func TestNearest(t *testing.T) {
 	names := []string{"GPTBot", "google", "google-2019", "verdicts", "out", "r"}
 	for name, want := range map[string]string{
-		"GTPBot": "GPTBot", "gptbot": "GPTBot", "googel": "google", "google-2018": "google-2019", "verdict": "verdicts", "verdcits": "verdicts",
-		"ot": "", "s": "", "": "", "foo": "", "rulse": "", "policies": "",
+		"GTPBot": "GPTBot", "gptbot": "GPTBot", "googel": "google", "google-2018": "google-2019", "verdict": "verdicts",
+		"verdcits": "verdicts",
+		"ot":       "", "s": "", "": "", "foo": "", "rulse": "", "policies": "",
 	} {
 		if got := nearest(name, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", name, got, want)

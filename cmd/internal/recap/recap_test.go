@@ -38,11 +38,12 @@ func TestEveryReasonIsOneAnswer(t *testing.T) {
 // The scripts of an object store are copied with the tool of its cloud.
 func TestAskDuckDB(t *testing.T) {
 	for dir, want := range map[string]string{
-		"out dir":              "cd 'out dir' && duckdb ",
-		"s3://b/f":             "aws s3 cp s3://b/f/views.sql . && duckdb ",
-		"gs://b":               "gcloud storage cp gs://b/views.sql . && duckdb ",
-		"azblob://c/of a/runs": "az storage blob download --file views.sql --container-name c --name 'of a/runs/views.sql' && duckdb ",
-		"azblob://c":           "az storage blob download --file views.sql --container-name c --name views.sql && duckdb ",
+		"out dir":  "cd 'out dir' && duckdb ",
+		"s3://b/f": "aws s3 cp s3://b/f/views.sql . && duckdb ",
+		"gs://b":   "gcloud storage cp gs://b/views.sql . && duckdb ",
+		"azblob://c/of a/runs": "az storage blob download --file views.sql --container-name c --name 'of a/runs/views.sql' " +
+			"&& duckdb ",
+		"azblob://c": "az storage blob download --file views.sql --container-name c --name views.sql && duckdb ",
 	} {
 		if got := askDuckDB(dir); !strings.HasPrefix(got, want) {
 			t.Errorf("%s:\n%s, want\n%s", dir, got, want)
@@ -63,9 +64,11 @@ func TestSummaryOfAResumedRun(t *testing.T) {
 		{source.Config{}, 92, 0, 0, "40 of 132 hosts asked in 3.5s; 92 before the run was resumed"},
 		{source.Config{}, 92, 30, 0, "40 of 132 hosts asked or answered from memory in 3.5s; 92 before the run was resumed"},
 		{source.Config{Bodies: "bodies"}, 0, 0, 0, "132 stored answers judged in 3.5s"},
-		{source.Config{Bodies: "bodies"}, 132, 0, 0, "0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
+		{source.Config{Bodies: "bodies"}, 132, 0, 0,
+			"0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
 		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 20, "132 captures of 20 hosts judged in 3.5s"},
-		{source.Config{WARC: []string{"a.warc"}}, 32, 0, 20, "100 of 132 captures of 20 hosts judged in 3.5s; 32 before the run was resumed"},
+		{source.Config{WARC: []string{"a.warc"}}, 32, 0, 20,
+			"100 of 132 captures of 20 hosts judged in 3.5s; 32 before the run was resumed"},
 		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 132, "132 captures judged in 3.5s"},
 		{source.Config{Paths: "list"}, 0, 0, 0, "132 captures judged in 3.5s"},
 	} {
@@ -75,7 +78,8 @@ func TestSummaryOfAResumedRun(t *testing.T) {
 		counts := summary.New(nil, []string{"google"})
 		counts.AddN("source", summary.Unranked, "cache", row.remembered)
 		var out strings.Builder
-		Summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts}, row.hosts, "")
+		Summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond,
+			Counts: counts}, row.hosts, "")
 		if got := strings.Split(out.String(), "\n")[1]; got != row.want {
 			t.Errorf("%+v:\n%s, want\n%s", row, got, row.want)
 		}
@@ -87,9 +91,11 @@ func TestRejectedTexts(t *testing.T) {
 	if texts := rejectedTexts(map[string]input.SkippedKind{"duplicate": {N: 5}, "bad_host": {N: 1}}); texts != nil {
 		t.Errorf("duplicates and bad hosts have texts: %q", texts)
 	}
-	got := rejectedTexts(map[string]input.SkippedKind{"not_adjacent": {N: 8}, "damaged_record": {N: 1, First: "cut \x1b[31m"}})
+	got := rejectedTexts(map[string]input.SkippedKind{"not_adjacent": {N: 8}, "damaged_record": {
+		N: 1, First: "cut \x1b[31m"}})
 	want := []string{
-		"8 URLs not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)",
+		"8 URLs not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ " +
+			"-k3,3 for a list of URLs)",
 		`the archives cannot be read at 1 place (cut \u001b[31m): captures may be missing`,
 	}
 	if !slices.Equal(got, want) {
@@ -103,9 +109,11 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 		skipped input.Skipped
 		want    string
 	}{
-		{source.Config{WARC: []string{"a.warc"}}, input.Skipped{input.OtherURLs: 1, input.OtherHosts: 2, input.OtherRecords: 3, input.NotSampled: 4},
+		{source.Config{WARC: []string{"a.warc"}}, input.Skipped{input.OtherURLs: 1, input.OtherHosts: 2,
+			input.OtherRecords: 3, input.NotSampled: 4},
 			"[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"},
-		{source.Config{Bodies: "bodies"}, input.Skipped{input.OtherHosts: 1, input.NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
+		{source.Config{Bodies: "bodies"}, input.Skipped{input.OtherHosts: 1, input.NotSampled: 2},
+			"[1 file of other hosts 2 files outside the sample]"},
 	} {
 		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)
@@ -158,8 +166,10 @@ func TestWallsHaveNoRules(t *testing.T) {
 	Summarize(&out, c, &pipeline.Result{Targets: 100, Counts: counts}, 0, "")
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
-		"100 of 100 hosts answered (100%), and the rules of 50 decide (50.0%).", "50 hosts (50.0%) shut out an agent for AI training; 100% of those with rules.",
-		"a robots.txt 50 50.0%", "a wall in place of the file 50 50.0%", "the rules decide 50 50.0%", "unknown behind a wall 50 50.0%", "GPTBot 50 50.0% 100%",
+		"100 of 100 hosts answered (100%), and the rules of 50 decide (50.0%).",
+		"50 hosts (50.0%) shut out an agent for AI training; 100% of those with rules.",
+		"a robots.txt 50 50.0%", "a wall in place of the file 50 50.0%", "the rules decide 50 50.0%",
+		"unknown behind a wall 50 50.0%", "GPTBot 50 50.0% 100%",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, out.String())
@@ -178,7 +188,9 @@ func TestPages(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{map[string]int64{"!us open served": 7, "!us partly served once": 1, "!us open refused": 1, "!us nothing not_asked": 2, "a open served": 3, "a partly payment once": 1, "a nothing served_other": 2, "a open incomparable": 1, "a shut_out not_asked": 3, "b unknown challenge": 2, "b open not_asked": 2},
+		{map[string]int64{"!us open served": 7, "!us partly served once": 1, "!us open refused": 1,
+			"!us nothing not_asked": 2, "a open served": 3, "a partly payment once": 1, "a nothing served_other": 2,
+			"a open incomparable": 1, "a shut_out not_asked": 3, "b unknown challenge": 2, "b open not_asked": 2},
 			`
 identity                not asked  asked  compared  served  other page  refused  wall  to pay  turned away  control
 us (control: as we)             2      9                 8           0        1     0       0

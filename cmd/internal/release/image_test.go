@@ -44,7 +44,8 @@ func unpacked(t *testing.T, in io.Reader) (files map[string][]byte, headers map[
 func TestImage(t *testing.T) {
 	made := func() ([]byte, map[string][]byte) {
 		binaries := make(map[string][]byte)
-		r := release{version: "1.2.3", out: t.TempDir(), commands: []string{"./cmd/robocensus"}, time: time.Unix(1_800_000_000, 0).UTC(), work: t.TempDir()}
+		r := release{version: "1.2.3", out: t.TempDir(), commands: []string{"./cmd/robocensus"},
+			time: time.Unix(1_800_000_000, 0).UTC(), work: t.TempDir()}
 		for _, platform := range []string{"linux/amd64", "linux/arm64"} {
 			name := r.binary(platform, r.commands[0])
 			must(t, os.MkdirAll(filepath.Dir(name), 0o777))
@@ -82,7 +83,8 @@ func TestImage(t *testing.T) {
 	}
 	var top, all index
 	must(t, json.Unmarshal(files["index.json"], &top))
-	if top.SchemaVersion != 2 || len(top.Manifests) != 1 || top.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "1.2.3" {
+	if top.SchemaVersion != 2 || len(top.Manifests) != 1 ||
+		top.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "1.2.3" {
 		t.Fatalf("index.json: %s", files["index.json"])
 	}
 	blob(top.Manifests[0], "application/vnd.oci.image.index.v1+json", &all)
@@ -92,8 +94,10 @@ func TestImage(t *testing.T) {
 		var c image
 		blob(d, "application/vnd.oci.image.manifest.v1+json", &m)
 		blob(m.Config, "application/vnd.oci.image.config.v1+json", &c)
-		if len(m.Layers) != 1 || c.platform != *d.Platform || c.RootFS.Type != "layers" || len(c.RootFS.DiffIDs) != 1 || c.Config.User != "65532:65532" ||
-			!c.Created.Equal(time.Unix(1_800_000_000, 0)) || cmp.Diff(c.Config.Entrypoint, []string{"/robocensus"}) != "" || cmp.Diff(c.Config.Env, []string{"XDG_CACHE_HOME=/tmp"}) != "" {
+		if len(m.Layers) != 1 || c.platform != *d.Platform || c.RootFS.Type != "layers" || len(c.RootFS.DiffIDs) != 1 ||
+			c.Config.User != "65532:65532" ||
+			!c.Created.Equal(time.Unix(1_800_000_000, 0)) || cmp.Diff(c.Config.Entrypoint, []string{"/robocensus"}) != "" ||
+			cmp.Diff(c.Config.Env, []string{"XDG_CACHE_HOME=/tmp"}) != "" {
 			t.Errorf("manifest %+v, configuration %+v", m, c)
 		}
 		z, err := gzip.NewReader(bytes.NewReader(blob(m.Layers[0], "application/vnd.oci.image.layer.v1.tar+gzip", nil)))
@@ -106,10 +110,12 @@ func TestImage(t *testing.T) {
 		platform := c.OS + "/" + c.Architecture
 		platforms = append(platforms, platform)
 		in, headers := unpacked(t, bytes.NewReader(plain))
-		if !bytes.Equal(in["robocensus"], binaries[platform]) || headers["robocensus"].Mode != 0o755 || headers["tmp/"].Typeflag != tar.TypeDir || headers["tmp/"].Mode != 0o1777 {
+		if !bytes.Equal(in["robocensus"], binaries[platform]) || headers["robocensus"].Mode != 0o755 ||
+			headers["tmp/"].Typeflag != tar.TypeDir || headers["tmp/"].Mode != 0o1777 {
 			t.Errorf("%s has the binary %q, and /tmp %+v", platform, in["robocensus"], headers["tmp/"])
 		}
-		if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(in["etc/ssl/certs/ca-certificates.crt"]) || bytes.Count(in["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")) < 100 {
+		if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(in["etc/ssl/certs/ca-certificates.crt"]) ||
+			bytes.Count(in["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")) < 100 {
 			t.Error("the image has no certificates")
 		}
 	}

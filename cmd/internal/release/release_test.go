@@ -68,7 +68,8 @@ func TestReleaseIsReproducible(t *testing.T) {
 	if text, err := unpack.CombinedOutput(); err != nil {
 		t.Fatalf("tar: %v\n%s", err, text)
 	}
-	want := []string{"LICENSE", "README.md", "THIRD_PARTY_LICENCES.txt", "man", "man/man1", "man/man1/robocensus.1", "release"}
+	want := []string{"LICENSE", "README.md", "THIRD_PARTY_LICENCES.txt", "man", "man/man1", "man/man1/robocensus.1",
+		"release"}
 	var got []string
 	must(t, filepath.WalkDir(filepath.Join(second, name), func(path string, d os.DirEntry, err error) error {
 		if relative, _ := filepath.Rel(filepath.Join(second, name), path); relative != "." {

@@ -66,7 +66,8 @@ func benchRun(b *testing.B, dir string) {
 	began := time.Now()
 	sums, err := summary.SumUp(context.Background(), run)
 	must(b, err)
-	must(b, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Tally: journal.Tally{Targets: 2048 * int64(*reportParts)}}))
+	must(b, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Tally: journal.Tally{
+		Targets: 2048 * int64(*reportParts)}}))
 	must(b, run.Close())
 	b.Logf("a run of %d segments completed in %v", *reportParts, time.Since(began).Round(time.Millisecond))
 }
@@ -80,14 +81,16 @@ func benchRows(segment int) (counts []schema.Count, examples []schema.Example) {
 				{"policy_explicit", "disallow_all"}, {"verdict", "allow"}, {"verdict", "disallow"},
 			} {
 				counts = append(counts, schema.Count{
-					Metric: of[0], Stratum: stratum, Agent: new(fmt.Sprint("agent-", agent)), Category: new("seo"), Profile: new("google"), Key: &of[1],
+					Metric: of[0], Stratum: stratum, Agent: new(fmt.Sprint("agent-", agent)), Category: new("seo"),
+					Profile: new("google"), Key: &of[1],
 					Count: int64(100 + (segment*31+agent*7)%97),
 				})
 			}
 		}
 	}
 	for i := range 150 {
-		examples = append(examples, schema.Example{Metric: "line_class", Key: fmt.Sprint("class-", i%20), Host: fmt.Sprintf("www.example-%d-%d.com", segment, i), Text: "Disallow: /"})
+		examples = append(examples, schema.Example{Metric: "line_class", Key: fmt.Sprint("class-", i%20),
+			Host: fmt.Sprintf("www.example-%d-%d.com", segment, i), Text: "Disallow: /"})
 	}
 	return counts, examples
 }

@@ -41,7 +41,8 @@ func TestNothingRunsInChromium(t *testing.T) {
 		must(t, os.WriteFile(path, content, 0o666))
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+		c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+			"--disable-background-networking",
 			"--user-data-dir="+filepath.Join(dir, name+"-profile"), "--virtual-time-budget=3000", "--dump-dom", "file://"+path)
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
@@ -52,7 +53,8 @@ func TestNothingRunsInChromium(t *testing.T) {
 		return string(out)
 	}
 	image := `<img src="` + server.URL + `/x">`
-	if out := dump("open.html", []byte(`<!DOCTYPE html><html><body>`+reporttest.Hostile[0]+image+`</body></html>`)); !strings.Contains(out, `<html data-ran="1"`) || asked.Load() == 0 {
+	if out := dump("open.html", []byte(`<!DOCTYPE html><html><body>`+reporttest.Hostile[0]+image+
+		`</body></html>`)); !strings.Contains(out, `<html data-ran="1"`) || asked.Load() == 0 {
 		t.Fatalf("what is not escaped does not run either (%d requests): %s", asked.Load(), out)
 	}
 	asked.Store(0)
@@ -71,7 +73,8 @@ func TestNothingRunsInChromium(t *testing.T) {
 		t.Errorf("hostile text of a series ran, or made %d requests", asked.Load())
 	}
 	// Even if markup is not escaped, the page's own policy stops it.
-	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+reporttest.Hostile[0]+reporttest.Hostile[1]+image), 1)
+	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+reporttest.Hostile[0]+
+		reporttest.Hostile[1]+image), 1)
 	if out := dump("slipped.html", slipped); strings.Contains(out, `<html lang="en" data-ran="1"`) || asked.Load() > 0 {
 		t.Errorf("the policy of the page lets scripts run, or made %d requests", asked.Load())
 	}

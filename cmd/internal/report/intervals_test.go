@@ -11,7 +11,8 @@ import (
 // Wilson's interval of 20 in 100 is 13.3 to 28.9 % (by hand: (0.2 + 1.9207/100 ± 1.96 √(0.2·0.8/100
 // + 0.9604/100²)) / 1.0384).
 func TestIntervalsOfAgents(t *testing.T) {
-	d := &data{run: "r", profile: "google", hosts: 100, manifest: &journal.Manifest{}, sums: counters.Of(summary.New(nil, nil))}
+	d := &data{run: "r", profile: "google", hosts: 100, manifest: &journal.Manifest{},
+		sums: counters.Of(summary.New(nil, nil))}
 	if f := d.intervals(); f != nil {
 		t.Errorf("of no agent: %+v", f)
 	}
@@ -37,13 +38,17 @@ func TestTitlesOfIntervals(t *testing.T) {
 	}{
 		{1, []string{"A"}, "A is shut out by 1 of 1 host; if these are a sample, by 20.7% to 100% of all"},
 		{2, []string{"A"}, "A is shut out by 1 of 2 hosts; if these are a sample, by 9.5% to 90.5% of all"},
-		{3, []string{"A", "B"}, "A and B are shut out most often, each by 1 of 3 hosts; if these are a sample, by 6.1% to 79.2% of all"},
-		{100, []string{"A", "B", "C", "D"}, "4 agents are shut out most often, each by 1.0% of 100 hosts; if these are a sample, by 0.2% to 5.4% of all"},
+		{3, []string{"A", "B"}, "A and B are shut out most often, each by 1 of 3 hosts; if these are a sample, " +
+			"by 6.1% to 79.2% of all"},
+		{100, []string{"A", "B", "C", "D"}, "4 agents are shut out most often, each by 1.0% of 100 hosts; if these are a " +
+			"sample, by 0.2% to 5.4% of all"},
 	} {
-		d := &data{run: "r", profile: "google", hosts: c.hosts, manifest: &journal.Manifest{}, sums: counters.Of(summary.New(nil, nil))}
+		d := &data{run: "r", profile: "google", hosts: c.hosts, manifest: &journal.Manifest{},
+			sums: counters.Of(summary.New(nil, nil))}
 		d.sums["policy"] = make(map[counters.Label]int64)
 		for _, name := range c.agents {
-			d.sums["policy"][counters.Label{Stratum: "unranked", Agent: name, Category: "seo", Profile: "google", Key: "disallow_all"}] = 1
+			d.sums["policy"][counters.Label{Stratum: "unranked", Agent: name, Category: "seo", Profile: "google",
+				Key: "disallow_all"}] = 1
 		}
 		if f := d.intervals(); f.Title != c.want {
 			t.Errorf("title %q, want %q", f.Title, c.want)

@@ -18,7 +18,8 @@ func TestGroupsAreComparedWithTheOthers(t *testing.T) {
 		}
 		return s
 	}
-	groups := Labels{"sector": {"news": group(36, 100), "shop": group(15, 100), "one": group(1, 1)}}.Groups("sector", "google")
+	groups := Labels{"sector": {"news": group(36, 100), "shop": group(15, 100), "one": group(1, 1)}}.Groups("sector",
+		"google")
 	want := []struct {
 		value         string
 		closed, hosts int64

@@ -36,13 +36,15 @@ func must(t testing.TB, err error) {
 // plan returns the plan of a run that has just started.
 func plan(run string) journal.Plan {
 	return journal.Plan{
-		Run: run, ToolVersion: "v0", Tables: []string{"summary", "examples"}, Profiles: []string{"google"}, Started: time.Unix(1_800_000_000, 0),
-		Inputs: []journal.Input{{Role: "hosts", Path: "hosts.csv"}},
+		Run: run, ToolVersion: "v0", Tables: []string{"summary", "examples"}, Profiles: []string{"google"},
+		Started: time.Unix(1_800_000_000, 0),
+		Inputs:  []journal.Input{{Role: "hosts", Path: "hosts.csv"}},
 	}
 }
 
 // writeRun writes a complete run whose segments have these rows.
-func writeRun(t testing.TB, dir string, p journal.Plan, segments int, counts []schema.Count, examples []schema.Example) {
+func writeRun(t testing.TB, dir string, p journal.Plan, segments int, counts []schema.Count,
+	examples []schema.Example) {
 	t.Helper()
 	run, err := sink.Create(dir, p)
 	must(t, err)
@@ -79,25 +81,34 @@ func hostilePage(t testing.TB) []byte {
 		evil = schema.TextString(evil)
 		n := int64(100 + i)
 		for _, metric := range []string{
-			"targets", "outcome", "reason", "status", "error_class", "body", "feature", "field", "signal", "sitemap", "line_class", "line_class_hosts",
-			"tld", "tld_failed", "tld_slow", "address_block", "address_block_failed", "server", "server_slow", "body_bytes", "lines", "crawl_delay", "sitemaps", "total_us",
+			"targets", "outcome", "reason", "status", "error_class", "body", "feature", "field", "signal", "sitemap",
+			"line_class", "line_class_hosts",
+			"tld", "tld_failed", "tld_slow", "address_block", "address_block_failed", "server", "server_slow", "body_bytes",
+			"lines", "crawl_delay", "sitemaps", "total_us",
 			"sitemap_host", "sitemap_file", "sitemap_fault",
 		} {
 			counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
 			examples = append(examples, schema.Example{Metric: metric, Key: evil, Host: evil, Line: new(int32(7)), Text: evil})
 		}
 		outcome := schema.Count{Metric: "reason", Stratum: evil, Profile: new("google"), Key: new("success"), Count: n}
-		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: new(counters.Headline), Profile: new("google"), Key: new("some"), Count: 3})
-		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict", "coverage", "coverage_closed", "listed_closed"} {
+		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: new(counters.Headline),
+			Profile: new("google"), Key: new("some"), Count: 3})
+		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict", "coverage", "coverage_closed",
+			"listed_closed"} {
 			for _, key := range []string{"disallow_all", "some", "9", "partial all", evil} {
-				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: new("google"), Key: new(key), Count: n})
+				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil,
+					Profile: new("google"), Key: new(key), Count: n})
 			}
 		}
-		examples = append(examples, schema.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil}, schema.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
-			schema.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, schema.Example{Metric: "sitemap", Key: "relative", Host: evil, Text: evil})
+		examples = append(examples, schema.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil},
+			schema.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
+			schema.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, schema.Example{Metric: "sitemap",
+				Key: "relative", Host: evil, Text: evil})
 		for _, severity := range []string{evil, "critical", "major", "minor"} {
-			changes = append(changes, schema.Change{Host: evil, Origin: evil + severity, Rank: new(int64(i)), Kind: evil, Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
-				schema.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil, Category: &evil, Profile: new("google"), URL: &evil, Before: new("partial"), After: new("disallow_all")})
+			changes = append(changes, schema.Change{Host: evil, Origin: evil + severity, Rank: new(int64(i)), Kind: evil,
+				Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
+				schema.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil,
+					Category: &evil, Profile: new("google"), URL: &evil, Before: new("partial"), After: new("disallow_all")})
 		}
 	}
 	for _, metric := range []string{"sitemaps", "sitemap", "body_bytes", "crawl_delay", "lines", "total_us"} {
@@ -127,8 +138,11 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 	tree, err := html.Parse(bytes.NewReader(out))
 	must(t, err)
-	elements := strings.Fields("html head meta title style body main header footer h1 h2 h3 a b bdi small strong p span div dl dt dd nav ol ul li section figure figcaption svg g rect text line table caption thead tbody tr th td details summary pre code")
-	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content download dy height href http-equiv id lang name role rowspan scope start tabindex title width x x1 x2 y y1 y2")
+	elements := strings.Fields("html head meta title style body main header footer h1 h2 h3 a b bdi small strong p span " +
+		"div dl dt dd nav ol ul li section figure figcaption svg g rect text line table caption thead tbody tr th td " +
+		"details summary pre code")
+	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content download dy height href " +
+		"http-equiv id lang name role rowspan scope start tabindex title width x x1 x2 y y1 y2")
 	policies, shown, taken := 0, 0, 0
 	for n := range tree.Descendants() {
 		switch n.Type {
@@ -173,7 +187,8 @@ func TestHostileTextIsText(t *testing.T) {
 	if shown < 20 {
 		t.Errorf("the hostile text is shown in %d places only: the test has missed them", shown)
 	}
-	for _, want := range []string{`safe\u202etxt.exe`, `a\u200bb\u2066c\ufeff`, `\u001b[31mred`, `line\u000d\u000abreak\u2028`} {
+	for _, want := range []string{`safe\u202etxt.exe`, `a\u200bb\u2066c\ufeff`, `\u001b[31mred`,
+		`line\u000d\u000abreak\u2028`} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("%s is not shown", want)
 		}
@@ -186,7 +201,8 @@ func count1(metric, key string, n int64) schema.Count {
 
 // agentCount returns a counter of an agent.
 func agentCount(metric, agent, category, key string, n int64) schema.Count {
-	return schema.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: new("google"), Key: &key, Count: n}
+	return schema.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: new("google"),
+		Key: &key, Count: n}
 }
 
 func profiled(metric, key, profile string, n int64) schema.Count {
@@ -208,14 +224,21 @@ func TestSentences(t *testing.T) {
 		return c
 	}
 	writeRun(t, dir, p, 2, []schema.Count{
-		targets, profiled("outcome", "conditional_allow", "google", 400), profiled("outcome", "full_allow", "google", 90), profiled("outcome", "full_disallow", "google", 10),
+		targets, profiled("outcome", "conditional_allow", "google", 400), profiled("outcome", "full_allow", "google", 90),
+		profiled("outcome", "full_disallow", "google", 10),
 		profiled("outcome", "undefined", "rfc9309", 500),
-		profiled("reason", "success", "google", 400), profiled("reason", "client_error", "google", 90), profiled("reason", "network_failure", "google", 8), profiled("reason", "server_error", "google", 2),
-		count1("error_class", "dns_not_found", 7), count1("error_class", "timeout", 1), count1("error_class", "server_error", 2),
-		agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 68), agentCount("policy", "GPTBot", counters.Headline, "allow_all", 422), agentCount("policy", "GPTBot", counters.Headline, "unknown", 10),
-		agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 60), agentCount("policy_fallback", "GPTBot", counters.Headline, "disallow_all", 3),
-		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 50), agentCount("policy", "CCBot", counters.Headline, "partial", 440),
-		category(counters.Headline, "all", 50), category(counters.Headline, "some", 18), category(counters.Headline, "none", 422), category(counters.Headline, "unknown", 10), category("seo", "none", 490),
+		profiled("reason", "success", "google", 400), profiled("reason", "client_error", "google", 90),
+		profiled("reason", "network_failure", "google", 8), profiled("reason", "server_error", "google", 2),
+		count1("error_class", "dns_not_found", 7), count1("error_class", "timeout", 1), count1("error_class", "server_error",
+			2),
+		agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 68), agentCount("policy", "GPTBot",
+			counters.Headline, "allow_all", 422), agentCount("policy", "GPTBot", counters.Headline, "unknown", 10),
+		agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 60), agentCount("policy_fallback",
+			"GPTBot", counters.Headline, "disallow_all", 3),
+		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 50), agentCount("policy", "CCBot",
+			counters.Headline, "partial", 440),
+		category(counters.Headline, "all", 50), category(counters.Headline, "some", 18), category(counters.Headline, "none",
+			422), category(counters.Headline, "unknown", 10), category("seo", "none", 490),
 		count1("body_bytes", "64", 200), count1("body_bytes", "540-559", 200), count1("body", "truncated", 1),
 		count1("field", "content-signal", 4),
 		count1("line_class_hosts", "no_field", 2), count1("line_class", "no_field", 9),
@@ -224,25 +247,30 @@ func TestSentences(t *testing.T) {
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
 		"Crawl policies of 1,000 hosts, 15 January 2027",
-		"13.6% of 1,000 hosts (17.0% of the 800 with rules) shut out agents for AI training: 10.0% of hosts all of them, 3.6% some",
-		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 with rules) shut out at least one of its agents, and 10.0% of hosts all of them",
+		"13.6% of 1,000 hosts (17.0% of the 800 with rules) shut out agents for AI training: 10.0% of hosts " +
+			"all of them, 3.6% some",
+		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 with rules) " +
+			"shut out at least one of its agents, and 10.0% of hosts all of them",
 		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 with rules)",
 		"GPTBot is named most often: by 12.0% of 1,000 hosts (15.0% of the 800 with rules), of which 120 shut it out",
 		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
-		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
+		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts " +
+			"(18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
 		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
 		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
 		"The commonest extension is content-signal, in 1.0% of files",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
-		"The run judges every file under 2 profiles. The page shows the first, google, and where the others differ from it; the tables hold all of them.",
+		"The run judges every file under 2 profiles. The page shows the first, google, and where the others differ from " +
+			"it; the tables hold all of them.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
 	}
-	for _, word := range []string{"What changed", "client_error", "no_field", "dns_not_found", "network_failure", "hosts.csv/", "/lists", "\u00a0%", " %"} {
+	for _, word := range []string{"What changed", "client_error", "no_field", "dns_not_found", "network_failure",
+		"hosts.csv/", "/lists", "\u00a0%", " %"} {
 		if strings.Contains(out, word) {
 			t.Errorf("the page says %q", word)
 		}
@@ -278,11 +306,14 @@ func text1(t *testing.T, page []byte) string {
 func TestTheHeadlineHasTwoBases(t *testing.T) {
 	d := &data{profile: "google", hosts: 1000, files: 400, known: 1000, sums: counters.Sums{
 		"targets": {{Stratum: "1-1000"}: 600, {Stratum: "unranked"}: 400},
-		"outcome": {{Stratum: "1-1000", Profile: "google", Key: "conditional_allow"}: 300, {Stratum: "unranked", Profile: "google", Key: "conditional_allow"}: 100},
+		"outcome": {{Stratum: "1-1000", Profile: "google", Key: "conditional_allow"}: 300,
+			{Stratum: "unranked", Profile: "google", Key: "conditional_allow"}: 100},
 		"category": {
-			{Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "all"}: 30, {Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "some"}: 60,
-			{Stratum: "unranked", Profile: "google", Category: counters.Headline, Key: "none"}: 400, {Stratum: "unranked", Profile: "rfc9309", Category: counters.Headline, Key: "all"}: 400,
-			{Stratum: "1-1000", Profile: "google", Category: "seo", Key: "all"}: 500,
+			{Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "all"}:    30,
+			{Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "some"}:   60,
+			{Stratum: "unranked", Profile: "google", Category: counters.Headline, Key: "none"}: 400,
+			{Stratum: "unranked", Profile: "rfc9309", Category: counters.Headline, Key: "all"}: 400,
+			{Stratum: "1-1000", Profile: "google", Category: "seo", Key: "all"}:                500,
 		},
 		"policy": {{Profile: "google", Agent: "GPTBot", Category: counters.Headline}: 1},
 	}}
@@ -300,7 +331,8 @@ func TestTheHeadlineHasTwoBases(t *testing.T) {
 	want := []string{ // the width stands for 50 %
 		"all hosts: 9.0% of hosts; closed 6 at 0 (shut out all: 30, 3.0%); partly 12 at 6 (shut out some: 60, 6.0%)",
 		"all hosts: 22.5% of 400; closed 15 at 0 (shut out all: 30, 7.5%); partly 30 at 15 (shut out some: 60, 15.0%)",
-		"rank 1 to 1,000: 15.0% of hosts; closed 10 at 0 (shut out all: 30, 5.0%); partly 20 at 10 (shut out some: 60, 10.0%)",
+		"rank 1 to 1,000: 15.0% of hosts; closed 10 at 0 (shut out all: 30, 5.0%); partly 20 at 10 (shut " +
+			"out some: 60, 10.0%)",
 		"rank 1 to 1,000: 30.0% of 300; closed 20 at 0 (shut out all: 30, 10.0%); partly 40 at 20 (shut out some: 60, 20.0%)",
 		"unranked: 0% of hosts", "unranked: 0% of 100",
 	}
@@ -312,7 +344,8 @@ func TestTheHeadlineHasTwoBases(t *testing.T) {
 // The SQL of a run that is not complete says that the table it reads has no row of it.
 func TestTheSQLOfAnUnfinishedRun(t *testing.T) {
 	dir := t.TempDir()
-	counts := []schema.Count{count1("targets", "", 3), profiled("reason", "success", "google", 2), profiled("reason", "client_error", "google", 1)}
+	counts := []schema.Count{count1("targets", "", 3), profiled("reason", "success", "google", 2),
+		profiled("reason", "client_error", "google", 1)}
 	run, err := sink.Create(dir, plan("unfinished"))
 	must(t, err)
 	defer run.Close()
@@ -324,7 +357,8 @@ func TestTheSQLOfAnUnfinishedRun(t *testing.T) {
 	for name, want := range map[string]bool{"unfinished": true, "finished": false} {
 		page := string(drawn(t, dir, name, ""))
 		statements := strings.Count(page, `<pre class="sql">`)
-		if got := strings.Count(page, `<pre class="sql">-- once the run is complete, `); statements == 0 || want && got != statements || !want && got != 0 {
+		if got := strings.Count(page, `<pre class="sql">-- once the run is complete, `); statements == 0 || want &&
+			got != statements || !want && got != 0 {
 			t.Errorf("run %s: %d of %d statements wait for its completion", name, got, statements)
 		}
 	}
@@ -334,7 +368,8 @@ func TestARunWithoutCounters(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
 	writeRun(t, dir, p, 1, nil, nil)
-	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters: no host was asked.")) || bytes.Contains(out, []byte("<figure")) {
+	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters: no host was asked.")) ||
+		bytes.Contains(out, []byte("<figure")) {
 		t.Errorf("the page is\n%s", out)
 	}
 }
@@ -343,9 +378,12 @@ func TestARunWithoutCounters(t *testing.T) {
 func TestLeadersTie(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []schema.Count{
-		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success", "google", 1),
-		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 1),
-		agentCount("policy_explicit", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 1),
+		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success",
+			"google", 1),
+		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy", "GPTBot",
+			counters.Headline, "disallow_all", 1),
+		agentCount("policy_explicit", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot",
+			counters.Headline, "disallow_all", 1),
 		agentCount("category", "", counters.Headline, "all", 1), agentCount("category", "", "seo", "all", 1),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
@@ -363,10 +401,12 @@ func TestLeadersTie(t *testing.T) {
 func TestOneHostFailed(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []schema.Count{
-		count1("targets", "", 1), profiled("outcome", "full_disallow", "google", 1), profiled("reason", "network_failure", "google", 1), count1("error_class", "timeout", 1),
+		count1("targets", "", 1), profiled("outcome", "full_disallow", "google", 1), profiled("reason", "network_failure",
+			"google", 1), count1("error_class", "timeout", 1),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
-	for _, want := range []string{"The only host has not said what crawlers may do there", "At the only host the attempt failed or led nowhere, with “timeout”"} {
+	for _, want := range []string{"The only host has not said what crawlers may do there",
+		"At the only host the attempt failed or led nowhere, with “timeout”"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
@@ -378,13 +418,19 @@ func TestOneHostFailed(t *testing.T) {
 func TestNothingAnswered(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []schema.Count{
-		count1("targets", "", 30), profiled("outcome", "full_disallow", "google", 30), profiled("reason", "network_failure", "google", 28), profiled("reason", "server_error", "google", 2),
-		count1("error_class", "dns_not_found", 20), count1("error_class", "timeout", 8), count1("error_class", "server_error", 2),
-		agentCount("policy", "GPTBot", counters.Headline, "unknown", 30), agentCount("category", "", counters.Headline, "unknown", 30), agentCount("category", "", "seo", "unknown", 30),
-		count1("total_us", "57", 30), count1("tld", "de", 20), count1("tld_failed", "de", 20), count1("tld", "com", 10), count1("tld_failed", "com", 10),
+		count1("targets", "", 30), profiled("outcome", "full_disallow", "google", 30), profiled("reason", "network_failure",
+			"google", 28), profiled("reason", "server_error", "google", 2),
+		count1("error_class", "dns_not_found", 20), count1("error_class", "timeout", 8),
+		count1("error_class", "server_error", 2),
+		agentCount("policy", "GPTBot", counters.Headline, "unknown", 30), agentCount("category", "", counters.Headline,
+			"unknown", 30), agentCount("category", "", "seo", "unknown", 30),
+		count1("total_us", "57", 30), count1("tld", "de", 20), count1("tld_failed", "de", 20), count1("tld", "com", 10),
+		count1("tld_failed", "com", 10),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
-	for _, want := range []string{"None of the 30 hosts said what crawlers may do there", "At all 30 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (20)", "timeout", "server error"} {
+	for _, want := range []string{"None of the 30 hosts said what crawlers may do there",
+		"At all 30 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (20)", "timeout",
+		"server error"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
@@ -400,8 +446,10 @@ func TestNothingAnswered(t *testing.T) {
 func TestFiguresCanBeTakenAway(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []schema.Count{
-		count1("targets", "", 10), profiled("reason", "success", "google", 10), profiled("outcome", "conditional_allow", "google", 10),
-		agentCount("policy", "-agent", "other", "disallow_all", 3), agentCount("policy", "<b>", "other", "allow_all", 10), count1("body_bytes", "57", 10),
+		count1("targets", "", 10), profiled("reason", "success", "google", 10), profiled("outcome", "conditional_allow",
+			"google", 10),
+		agentCount("policy", "-agent", "other", "disallow_all", 3), agentCount("policy", "<b>", "other", "allow_all", 10),
+		count1("body_bytes", "57", 10),
 	}, []schema.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: new(int64(1234))}})
 	tree, err := html.Parse(bytes.NewReader(drawn(t, dir, "r", "")))
 	must(t, err)
@@ -413,7 +461,8 @@ func TestFiguresCanBeTakenAway(t *testing.T) {
 		if n.Data == "th" && attribute(n, "scope") == "" {
 			t.Error("a head has no scope")
 		}
-		if n.Data == "svg" && attribute(n, "aria-hidden") != "true" && (attribute(n, "role") != "img" || attribute(n, "aria-label") == "") {
+		if n.Data == "svg" && attribute(n, "aria-hidden") != "true" && (attribute(n, "role") != "img" ||
+			attribute(n, "aria-label") == "") {
 			t.Error("a drawing has no text for those who do not see it")
 		}
 		if n.Data != "figure" {
@@ -436,10 +485,13 @@ func TestFiguresCanBeTakenAway(t *testing.T) {
 			continue
 		}
 		kind, drawing := reporttest.Copied(t, links[1])
-		if kind != "image/svg+xml" || !strings.Contains(string(drawing), "<title id=") || !strings.Contains(string(drawing), "Crawl policies of 10 hosts, 15 January 2027, run r") {
+		if kind != "image/svg+xml" || !strings.Contains(string(drawing), "<title id=") || !strings.Contains(string(drawing),
+			"Crawl policies of 10 hosts, 15 January 2027, run r") {
 			t.Errorf("figure %s: the drawing is %s", id, drawing)
 		}
-		if _, numbers := reporttest.Copied(t, links[2]); id == "agents" && string(numbers) != "agent,category,shut_out,by_name,by_fallback,by_star\n'-agent,other,3,0,0,3\n<b>,other,0,0,0,0\n" {
+		if _, numbers := reporttest.Copied(t, links[2]); id == "agents" &&
+			string(numbers) != "agent,category,shut_out,by_name,by_fallback,by_star\n'-agent,other,3,0,0,3\n"+
+				"<b>,other,0,0,0,0\n" {
 			t.Errorf("the numbers of figure %s are\n%s", id, numbers)
 		}
 	}
@@ -464,7 +516,8 @@ func attribute(n *html.Node, key string) string {
 func TestNoPathOfTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
-	p.Inputs = []journal.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)}, {Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
+	p.Inputs = []journal.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)},
+		{Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
 	writeRun(t, dir, p, 1, []schema.Count{count1("targets", "", 1)}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, word := range []string{"someone", "secret", "own/", dir} {
@@ -484,7 +537,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 	writeRun(t, dir, plan("r"), 1, []schema.Count{count1("targets", "", 1)}, nil)
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, changes.ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, changes.ErrNoChanges) ||
+		!strings.Contains(err.Error(), "robocensus diff") {
 		t.Errorf("no changes: %v", err)
 	}
 	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
@@ -492,11 +546,13 @@ func TestWhatCannotBeRead(t *testing.T) {
 	must(t, c.Commit())
 	path := "changes/run=r/against=a/part-0000000000.parquet"
 	must(t, os.WriteFile(filepath.Join(dir, path), []byte("PAR1 no, not at all PAR1"), 0o666))
-	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); err == nil || !strings.Contains(err.Error(),
+		path) {
 		t.Errorf("no Parquet: %v", err)
 	}
 	must(t, os.Truncate(filepath.Join(dir, m.RunParts[0].Path), 100))
-	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, ""); err == nil || !strings.Contains(err.Error(), "robocensus verify") {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, ""); err == nil || !strings.Contains(err.Error(),
+		"robocensus verify") {
 		t.Errorf("a part cut short: %v", err)
 	}
 	m.RunParts[0].Path = "../../etc/passwd"
@@ -511,11 +567,13 @@ func TestWhatCannotBeRead(t *testing.T) {
 func TestSentencesOfChanges(t *testing.T) {
 	policy := func(host, agent, after string) schema.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
-		return schema.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{
+			"disallow_all": "critical", "partial": "major"}[after],
 			Agent: &agent, Category: new(counters.Headline), Profile: new("google"), Before: &before, After: &after}
 	}
 	rules := func(host, agent, how string) schema.Change {
-		return schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: new(counters.Headline), Profile: new("google"), After: &how}
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent,
+			Category: new(counters.Headline), Profile: new("google"), After: &how}
 	}
 	of := func(host, kind, severity string) schema.Change {
 		return schema.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
@@ -535,26 +593,45 @@ func TestSentencesOfChanges(t *testing.T) {
 	}{
 		{"unread 9", nil, nil, "Changes since 8 January 2027 are unknown: no host could be read in both runs", "Of what was"},
 		{"unread 4", nil, nil, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
-		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies are not compared.", "Nothing"},
-		{"earlier 3", many, nil, "Compared with a run before the earlier one, which could not read them: 3 hosts.", "not compared"},
+		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies " +
+			"are not compared.", "Nothing"},
+		{"earlier 3", many, nil, "Compared with a run before the earlier one, which could not read them: 3 hosts.",
+			"not compared"},
 		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not everything was compared"},
-		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
-		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Notes on the comparison: verdicts are not compared; nor is <b>.", "100 critical"},
-		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 closed a path to an agent (5 shut one out entirely)", "100 changes"},
-		{"hosts of a kind", many, nil, "What changed on most hosts: whether an agent is shut out, partly closed or open (policy class), on 5", "on 100 hosts"},
+		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"},
+			"Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
+		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"},
+			"Notes on the comparison: verdicts are not compared; nor is <b>.", "100 critical"},
+		{"hosts, and no pairs", many, nil,
+			"5 of 9 hosts changed since 8 January 2027: 5 closed a path to an agent (5 shut one out entirely)", "100 changes"},
+		{"hosts of a kind", many, nil, "What changed on most hosts: whether an agent is shut out, partly closed or open " +
+			"(policy class), on 5", "on 100 hosts"},
 		{"rows are named so", many, nil, "policy class5100", "hosts 100"},
-		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, and 5 shut one out entirely", "100 hosts"},
-		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely", "agent0 lost most"},
-		{"two that lost as much", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all")}, nil, "A and B lost most: 1 host closed a path to each of them, and 1 shut it out entirely", "2 agents"},
+		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, " +
+			"and 5 shut one out entirely", "100 hosts"},
+		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely",
+			"agent0 lost most"},
+		{"two that lost as much", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all")}, nil,
+			"A and B lost most: 1 host closed a path to each of them, and 1 shut it out entirely", "2 agents"},
 		{"and more like it", many, nil, "policy class, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
-		{"the most", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
-		{"opened", []schema.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
-		{"both", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 opened one (2 let in an agent that was shut out)", "3 let"},
-		{"numbers as the legend has them", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 opened, 2 let in", "2 closed"},
-		{"by meaning", []schema.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
-		{"none entirely", []schema.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
-		{"new and gone", []schema.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
-		{"the most severe", []schema.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host1 of 9\nminor", "2 hosts1 of 9"},
+		{"the most", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"),
+			policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely",
+			"each of them"},
+		{"opened", []schema.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil,
+			"No agent lost a path anywhere", "lost most"},
+		{"both", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")},
+			nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 " +
+				"opened one (2 let in an agent that was shut out)", "3 let"},
+		{"numbers as the legend has them", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"),
+			policy("b", "B", "partial")}, nil, "2 opened, 2 let in", "2 closed"},
+		{"by meaning", []schema.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")},
+			nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
+		{"none entirely", []schema.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil,
+			"A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
+		{"new and gone", []schema.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"),
+			of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
+		{"the most severe", []schema.Change{of("a", "group", "minor"), of("a", "signal", "major"),
+			of("b", "group", "minor")}, nil, "1 host1 of 9\nminor", "2 hosts1 of 9"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -570,7 +647,8 @@ func TestSentencesOfChanges(t *testing.T) {
 			var unread, since int64
 			fmt.Sscanf(row.name, "unread %d", &unread)
 			fmt.Sscanf(row.name, "earlier %d", &since)
-			c.Compared(9, unread, journal.EarlierRun{Run: "0", Hosts: since - since/2}, journal.EarlierRun{Run: "00", Hosts: since / 2})
+			c.Compared(9, unread, journal.EarlierRun{Run: "0", Hosts: since - since/2}, journal.EarlierRun{Run: "00",
+				Hosts: since / 2})
 			must(t, c.Commit())
 			out := text1(t, drawn(t, dir, "b", "a"))
 			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {

@@ -183,6 +183,7 @@ func (d *data) eachSite() *draw.Figure {
 FROM (SELECT seq, %[1]s, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly'
         WHEN 'disallow_all' THEN 'shut out' ELSE 'unread' END AS word
       FROM history.policies WHERE run = %[3]s AND profile = %[4]s)%[5]s
-GROUP BY seq, %[1]s ORDER BY seq`, s.column, strings.Join(queries, ",\n  "), views.Quote(d.run), views.Quote(d.profile), last)
+GROUP BY seq, %[1]s ORDER BY seq`, s.column, strings.Join(queries, ",\n  "), views.Quote(d.run),
+		views.Quote(d.profile), last)
 	return f
 }

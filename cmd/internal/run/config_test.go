@@ -21,7 +21,8 @@ import (
 func FuzzConfiguration(f *testing.F) {
 	for _, text := range []string{
 		"hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n",
-		"out: other\nretries: 9\nprofiles:\n  mine: {base: rfc9309, size_limit: 1000}\nprofile: mine\n", "hots: x\n", "retries: 1\nretries: 2\n", "- a\n", "hosts: [\n", "a: &a [*a]",
+		"out: other\nretries: 9\nprofiles:\n  mine: {base: rfc9309, size_limit: 1000}\nprofile: mine\n", "hots: x\n",
+		"retries: 1\nretries: 2\n", "- a\n", "hosts: [\n", "a: &a [*a]",
 		"profiles:\n  x: &p {base: google, user_agent_prefix: true}\n  y: *p\n",
 	} {
 		f.Add([]byte(text))
@@ -57,11 +58,15 @@ func TestApplyConfig(t *testing.T) {
 		name, yaml, err string
 		check           func(*Flags) bool
 	}{
-		{"sets flags of every kind", "hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n", "",
+		{"sets flags of every kind", "hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\n" +
+			"keep-bodies: true\n", "",
 			func(f *Flags) bool {
-				return f.Config.Source.Hosts == "h.csv" && f.Fetch.Concurrency == 7 && f.Fetch.Timeout == 3*time.Second && len(f.Config.Source.Schemes) == 1 && len(f.tables) == 2 && f.keepBodies
+				return f.Config.Source.Hosts == "h.csv" && f.Fetch.Concurrency == 7 && f.Fetch.Timeout == 3*time.Second &&
+					len(f.Config.Source.Schemes) == 1 && len(f.tables) == 2 && f.keepBodies
 			}},
-		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *Flags) bool { return f.Config.Dir == "given" && f.Fetch.Retries == 9 }},
+		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *Flags) bool {
+			return f.Config.Dir == "given" && f.Fetch.Retries == 9
+		}},
 		{"empty", "", "", func(f *Flags) bool { return f.Fetch.Retries == 2 }},
 		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
@@ -71,8 +76,10 @@ func TestApplyConfig(t *testing.T) {
 		{"pairs for a time", "timeout: {a: 1}\n", ":1: timeout: expected a time with its unit, such as 30s, 5m or 24h, " +
 			"got keys and values", nil},
 		{"pairs for a list", "schemes: {a: 1}\n", ":1: schemes: expected a list of words, got keys and values", nil},
-		{"a list in a list", "schemes: [[a]]\n", ":1: schemes: expected a list of words, got one that holds other things", nil},
-		{"a list for a base", "profiles:\n  x:\n    base: [google]\n", ":3: profile x: base: expected a word, got a list", nil},
+		{"a list in a list", "schemes: [[a]]\n", ":1: schemes: expected a list of words, got one that holds other things",
+			nil},
+		{"a list for a base", "profiles:\n  x:\n    base: [google]\n", ":3: profile x: base: expected a word, got a list",
+			nil},
 		{"stages after the limit", "profiles:\n  x:\n    unreachable_limit: 20h\n    server_error_stages:\n" +
 			"      - {after: 24h, outcome: full_allow, copy: use}\n", ":4: profile x: server_error_stages: stage 1 is after " +
 			"24h0m0s and never begins: unreachable_limit is 20h0m0s", nil},
@@ -120,7 +127,8 @@ func contains(s, start string) bool { return len(s) >= len(start) && s[:len(star
 // unless it is told how many.
 func TestSampleOfAnEarlierRun(t *testing.T) {
 	dir := t.TempDir()
-	run, err := sink.Create(dir, journal.Plan{Run: "a", Tables: []string{"fetches", "bodies", "sitemap_files", "coverage", "urls"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "a", Tables: []string{"fetches", "bodies", "sitemap_files", "coverage",
+		"urls"}, Profiles: []string{"google"}})
 	sinktest.Must(t, err)
 	segment, err := run.Segment(0)
 	sinktest.Must(t, err)

@@ -23,15 +23,18 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 		inputs    []journal.Input // nil if the run has not started
 		resumable bool
 	}{
-		"a list":         {[]journal.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
-		"an archive":     {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
-		"standard input": {[]journal.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}}, false},
-		"a pipe":         {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
-		"nothing yet":    {nil, false},
+		"a list":     {[]journal.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
+		"an archive": {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
+		"standard input": {[]journal.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}},
+			false},
+		"a pipe": {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"},
+			{Role: "ranks", Path: "/dev/fd/63"}}, false},
+		"nothing yet": {nil, false},
 	} {
 		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: client.Config{OutagePatience: time.Minute}}
 		if row.inputs != nil {
-			run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}, Inputs: row.inputs})
+			run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"},
+				Inputs: row.inputs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +52,8 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 			}
 		}
 		stopped := &pipeline.Stopped{Committed: 1, Kept: 2, Resumable: row.resumable}
-		if err := interrupted(c, stopped, pipeline.Snapshot{Fetched: 3}); strings.Contains(err.Error(), "--resume") != row.resumable || cli.ExitCodeOf(err) != cli.ExitInterrupted {
+		if err := interrupted(c, stopped, pipeline.Snapshot{Fetched: 3}); strings.Contains(err.Error(),
+			"--resume") != row.resumable || cli.ExitCodeOf(err) != cli.ExitInterrupted {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

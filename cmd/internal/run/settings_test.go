@@ -34,7 +34,8 @@ func TestEveryFlagIsASettingOrUnrecorded(t *testing.T) {
 		}
 	})
 	for _, s := range journal.Settings {
-		if set.Lookup(s.Name) == nil && !slices.Contains([]string{"profiles", "uses"}, s.Name) { // sections of the configuration file
+		// sections of the configuration file
+		if set.Lookup(s.Name) == nil && !slices.Contains([]string{"profiles", "uses"}, s.Name) {
 			t.Errorf("the setting %s is not a flag of run", s.Name)
 		}
 		if (s.Effect == journal.NoEffect) != (s.Other == "") {
@@ -65,7 +66,8 @@ func TestPathsAndAddressesAreNotPublished(t *testing.T) {
 	New().Set.VisitAll(func(flag *pflag.Flag) {
 		s, ok := journal.SettingNamed(flag.Name)
 		argument, _ := pflag.UnquoteUsage(flag)
-		if ok && slices.Contains([]string{"FILE", "DIR", "GLOB", "DIR|TAR", "URL|DIR", "DIR/_runs/ID", "ADDR"}, argument) && s.Published == journal.ItsValue {
+		if ok && slices.Contains([]string{"FILE", "DIR", "GLOB", "DIR|TAR", "URL|DIR", "DIR/_runs/ID", "ADDR"}, argument) &&
+			s.Published == journal.ItsValue {
 			t.Errorf("--%s %s is published by its value", flag.Name, argument)
 		}
 	})
@@ -80,8 +82,10 @@ func TestNoFlagShowsAPassword(t *testing.T) {
 	const secret = "5ec7e7"
 	values := []string{"robot:5ec7e7@127.0.0.1:1", "robot:5ec7e7@[::1]:1", "robot:5ec7e7@192.0.2.1"}
 	for _, scheme := range []string{"https", "HTTPS", "s3", "gs", "http", "ftp", "socks5"} {
-		values = append(values, scheme+"://robot:5ec7e7@127.0.0.1:1/dir/x.gz", scheme+"://5ec7e7@bucket/dir", scheme+"://robot:%zz5ec7e7@bucket/dir",
-			scheme+"://robot:no/5ec7e7@bucket/dir", scheme+"://robot:no?5ec7e7@bucket/dir", scheme+"://robot:no#5ec7e7@bucket:99999/dir")
+		values = append(values, scheme+"://robot:5ec7e7@127.0.0.1:1/dir/x.gz", scheme+"://5ec7e7@bucket/dir",
+			scheme+"://robot:%zz5ec7e7@bucket/dir",
+			scheme+"://robot:no/5ec7e7@bucket/dir", scheme+"://robot:no?5ec7e7@bucket/dir",
+			scheme+"://robot:no#5ec7e7@bucket:99999/dir")
 	}
 	must := func(err error) {
 		t.Helper()
@@ -92,7 +96,8 @@ func TestNoFlagShowsAPassword(t *testing.T) {
 	var tried []string
 	New().Set.VisitAll(func(flag *pflag.Flag) {
 		argument, _ := pflag.UnquoteUsage(flag)
-		if !slices.Contains([]string{"FILE", "DIR", "GLOB", "DIR|TAR", "URL|DIR", "DIR/_runs/ID", "ADDR"}, argument) && flag.Name != "proxy" && flag.Name != "warc-out" {
+		if !slices.Contains([]string{"FILE", "DIR", "GLOB", "DIR|TAR", "URL|DIR", "DIR/_runs/ID", "ADDR"}, argument) &&
+			flag.Name != "proxy" && flag.Name != "warc-out" {
 			return
 		}
 		tried = append(tried, flag.Name)
@@ -122,7 +127,8 @@ func TestNoFlagShowsAPassword(t *testing.T) {
 			}
 		}
 	})
-	for _, name := range []string{"connect-to", "resolver", "proxy", "cdx", "warc", "warc-base", "warc-paths", "hosts", "out", "from-run", "bodies", "warc-out"} {
+	for _, name := range []string{"connect-to", "resolver", "proxy", "cdx", "warc", "warc-base", "warc-paths", "hosts",
+		"out", "from-run", "bodies", "warc-out"} {
 		if !slices.Contains(tried, name) {
 			t.Errorf("--%s is not tried", name)
 		}

@@ -38,7 +38,8 @@ func TestShardsShareLimits(t *testing.T) {
 	c := client.Config{Rate: 100, AddressRate: 8, PerAddress: 4, PerDomain: 8}
 	f.divide(&c)
 	if c.Rate != 25 || c.AddressRate != 2 || c.PerAddress != 1 || c.PerDomain != 8 {
-		t.Errorf("%v requests a second, %v to an address; %d at once to an address, %d to a domain", c.Rate, c.AddressRate, c.PerAddress, c.PerDomain)
+		t.Errorf("%v requests a second, %v to an address; %d at once to an address, %d to a domain", c.Rate, c.AddressRate,
+			c.PerAddress, c.PerDomain)
 	}
 }
 

@@ -4,7 +4,8 @@ import "testing"
 
 func TestSitemapBounds(t *testing.T) {
 	for text, want := range map[string]sitemapBounds{
-		"": {}, "0": {Bytes: 20 << 20}, "5": {5, 20 << 20, "5"}, "100,1G": {100, 1 << 30, "100,1G"}, "1,512K": {1, 512 << 10, "1,512K"},
+		"": {}, "0": {Bytes: 20 << 20}, "5": {5, 20 << 20, "5"}, "100,1G": {100, 1 << 30, "100,1G"},
+		"1,512K": {1, 512 << 10, "1,512K"},
 	} {
 		b := sitemapBounds{Files: 9}
 		if err := b.Set(text); err != nil || b != want {

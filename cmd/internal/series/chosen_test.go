@@ -20,7 +20,8 @@ func TestChosenRuns(t *testing.T) {
 		isComplete bool
 	}{{"a", []string{"summary"}, true}, {"bare", []string{"fetches"}, true}, {"c", []string{"summary"}, false}} {
 		began := time.Date(2020+i, 1, 1, 0, 0, 0, 0, time.UTC)
-		run, err := sink.Create(dir, journal.Plan{Run: r.name, Started: began, Tables: r.tables, Profiles: []string{"google"}})
+		run, err := sink.Create(dir, journal.Plan{Run: r.name, Started: began, Tables: r.tables, Profiles: []string{
+			"google"}})
 		sinktest.Must(t, err)
 		if r.isComplete {
 			segment, err := run.Segment(0)
@@ -52,7 +53,8 @@ func TestChosenRuns(t *testing.T) {
 		if err != nil {
 			said = err.Error()
 		}
-		if !slices.Equal(ids, row.ids) || !slices.Equal(warnings, row.warnings) || !strings.HasPrefix(said, row.err) || (said == "") != (row.err == "") {
+		if !slices.Equal(ids, row.ids) || !slices.Equal(warnings, row.warnings) || !strings.HasPrefix(said, row.err) ||
+			(said == "") != (row.err == "") {
 			t.Errorf("--runs %q --since %q: %q, warnings %q, error %q", row.runs, row.since, ids, warnings, said)
 		}
 	}

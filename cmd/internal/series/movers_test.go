@@ -17,8 +17,10 @@ func TestShowMovers(t *testing.T) {
 	at := func(run string, month time.Month, metric, agent, key string, count int64) schema.Point {
 		share := float64(count) / 1000
 		p := schema.Point{
-			Metric: metric, Population: "all", Stratum: "all", Key: &key, Profile: new("google"), Run: run, Date: time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC),
-			Base: "hosts", Count: count, Denominator: 1000, Share: &share, Low: new(max(0, share-0.01)), High: new(share + 0.01), Method: new("wilson"),
+			Metric: metric, Population: "all", Stratum: "all", Key: &key, Profile: new("google"), Run: run,
+			Date: time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC),
+			Base: "hosts", Count: count, Denominator: 1000, Share: &share, Low: new(max(0, share-0.01)),
+			High: new(share + 0.01), Method: new("wilson"),
 		}
 		if metric == "policy" {
 			p.Agent = &agent

@@ -44,12 +44,14 @@ func TestOverviewOfAStratum(t *testing.T) {
 	text := func(s string) *string { return &s }
 	point := func(run, base string, denominator int64) schema.Point {
 		return schema.Point{
-			Run: run, Metric: "category", Key: text("any"), Category: text("ai-training"), Profile: text("google"), Population: series.All,
-			Stratum: "1-1000", Base: base, Count: denominator / 2, Denominator: denominator, Share: &share, Comparable: &no,
+			Run: run, Metric: "category", Key: text("any"), Category: text("ai-training"), Profile: text("google"),
+			Population: series.All,
+			Stratum:    "1-1000", Base: base, Count: denominator / 2, Denominator: denominator, Share: &share, Comparable: &no,
 		}
 	}
 	r := &series.Result{
-		Profiles: []string{"google"}, Runs: []series.Run{{Run: "a", Hosts: 7, Files: &files}, {Run: "b", Hosts: 8, Files: &files}},
+		Profiles: []string{"google"}, Runs: []series.Run{{Run: "a", Hosts: 7, Files: &files},
+			{Run: "b", Hosts: 8, Files: &files}},
 		Points: []schema.Point{point("b", "hosts", 40), point("b", "files", 2)},
 	}
 	var out bytes.Buffer

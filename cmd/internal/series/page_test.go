@@ -60,7 +60,8 @@ func TestGapsOfASeries(t *testing.T) {
 	f := d.ofAgents()
 	for _, m := range f.Multiples {
 		c, lines := m.Plots[0].Curves[0], m.Plots[0].Lines
-		if len(c.Dots) != 3 || len(c.Paths) != 1 || strings.Count(c.Paths[0], "L") != 1 || len(c.Bands) != 1 || !c.Dots[0].Hollow {
+		if len(c.Dots) != 3 || len(c.Paths) != 1 || strings.Count(c.Paths[0], "L") != 1 || len(c.Bands) != 1 ||
+			!c.Dots[0].Hollow {
 			t.Fatalf("%q: %+v", m.Name, c)
 		}
 		if !strings.HasPrefix(c.Paths[0], "M"+c.Dots[1].X+" ") {
@@ -78,7 +79,8 @@ func TestGapsOfASeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"not comparable throughout", "No figure of run two can be compared with the run before it"} {
+	for _, want := range []string{"not comparable throughout",
+		"No figure of run two can be compared with the run before it"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page does not say %q", want)
 		}

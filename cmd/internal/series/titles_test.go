@@ -15,13 +15,15 @@ import (
 func followedRuns(counts map[[3]string][2]int64) *seriesData {
 	r := &series.Result{Profiles: []string{"google"}}
 	for i, run := range []string{"one", "two"} {
-		r.Runs = append(r.Runs, series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 10_000, Files: new(int64(8000))})
+		r.Runs = append(r.Runs, series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 10_000,
+			Files: new(int64(8000))})
 	}
 	for l, n := range counts {
 		for i, run := range r.Runs {
 			for base, of := range map[string]int64{"hosts": 10_000, "files": 8000, "texts": 9000, "before": 10_000} {
 				share := float64(n[i]) / float64(of)
-				p := schema.Point{Metric: l[0], Population: series.All, Stratum: series.All, Profile: new("google"), Key: schema.NonZero(l[2]), Run: run.Run, Date: run.Date, Base: base, Count: n[i], Denominator: of, Share: &share}
+				p := schema.Point{Metric: l[0], Population: series.All, Stratum: series.All, Profile: new("google"),
+					Key: schema.NonZero(l[2]), Run: run.Run, Date: run.Date, Base: base, Count: n[i], Denominator: of, Share: &share}
 				switch l[0] {
 				case "policy", "policy_template":
 					p.Agent = new(l[1])
@@ -58,28 +60,41 @@ func TestTitlesOfASeries(t *testing.T) {
 	for _, row := range []struct {
 		name, title, want string
 	}{
-		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title, "Shut out most often: A 10.0 → 20.0%; B 10.1 → 20.0%"},
-		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out most often: A 10.0 → 20.0%, and 4 more with the same share"},
+		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title,
+			"Shut out most often: A 10.0 → 20.0%; B 10.1 → 20.0%"},
+		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title,
+			"Shut out most often: A 10.0 → 20.0%, and 4 more with the same share"},
 		{"of hosts", followedRuns(training).training().Title, "10.0 → 20.0% of hosts shut out an agent for AI training"},
-		{"an outage at the end", outage(followedRuns(training), "two").training().Title, "12.5 → 25.0% of hosts with rules shut out an agent for AI training"},
-		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title, "Shut out most often: A 12.5 → 25.0%; B 12.6 → 25.0%"},
-		{"moved", followedRuns(features([2]int64{4500, 5400}, [2]int64{4000, 4010})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%; an allow or disallow rule 44.4 → 44.6%"},
-		{"moved less than the digits show", followedRuns(features([2]int64{4500, 5400}, [2]int64{4001, 4002})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%"},
-		{"nothing moved", followedRuns(features([2]int64{4500, 4500}, [2]int64{4000, 4000})).ofFeatures().Title, "What files contain: no share moved by 0.1 points from the first run to the last"},
-		{"words", followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}, {"policy_template", "D", "t"}: {100, 200}}).ofWords().Title,
+		{"an outage at the end", outage(followedRuns(training), "two").training().Title,
+			"12.5 → 25.0% of hosts with rules shut out an agent for AI training"},
+		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title,
+			"Shut out most often: A 12.5 → 25.0%; B 12.6 → 25.0%"},
+		{"moved", followedRuns(features([2]int64{4500, 5400}, [2]int64{4000, 4010})).ofFeatures().Title,
+			"What files contain, moved most: a group 50.0 → 60.0%; an allow or disallow rule 44.4 → 44.6%"},
+		{"moved less than the digits show",
+			followedRuns(features([2]int64{4500, 5400}, [2]int64{4001, 4002})).ofFeatures().Title,
+			"What files contain, moved most: a group 50.0 → 60.0%"},
+		{"nothing moved", followedRuns(features([2]int64{4500, 4500}, [2]int64{4000, 4000})).ofFeatures().Title,
+			"What files contain: no share moved by 0.1 points from the first run to the last"},
+		{"words", followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200},
+			{"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200},
+			{"policy_template", "D", "t"}: {100, 200}}).ofWords().Title,
 			"Shut out in a template's words: A (t) 1.0 → 2.0%, and 3 more with the same share"},
 	} {
 		if row.title != row.want {
 			t.Errorf("%s: %q, want %q", row.name, row.title, row.want)
 		}
 	}
-	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 0}, {"left", "", ""}: {0, 0}}).movements(); f != nil {
+	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 0}, {"left", "", ""}: {
+		0, 0}}).movements(); f != nil {
 		t.Errorf("nobody came or went, and a figure says %q", f.Title)
 	}
-	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 5}, {"left", "", ""}: {0, 0}}).movements(); f == nil {
+	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 5}, {"left", "", ""}: {
+		0, 0}}).movements(); f == nil {
 		t.Error("hosts came, and no figure says so")
 	}
-	f := followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}}).ofWords()
+	f := followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {
+		100, 200}, {"policy_template", "C", "t"}: {100, 200}}).ofWords()
 	if len(f.Multiples) != 1 || len(f.Multiples[0].Why) != 1 || f.Multiples[0].Why[0] != "The same for B (t), C (t)." {
 		t.Errorf("lines that are the same are drawn %d times: %q", len(f.Multiples), f.Multiples[0].Why)
 	}
@@ -93,16 +108,19 @@ func TestDifferencesAreDrawn(t *testing.T) {
 			n := map[string][2]int64{"A": {2000, 1000}, "B": {500, 501}}[agent][i]
 			share, low, high := summary.ShareOf(n, 10_000)
 			r.Points = append(r.Points, schema.Point{
-				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Base: "hosts",
+				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"),
+				Key: new("disallow_all"), Run: run.Run, Base: "hosts",
 				Count: n, Denominator: 10_000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Comparable: new(true),
 			})
 		}
 	}
 	f := newSeriesData(r).differences()
-	if f == nil || f.Title != "1 of 2 figures moved by more than chance, A shut out most" || len(f.Bars) != 1 || !strings.Contains(f.Note, "samples that differ") {
+	if f == nil || f.Title != "1 of 2 figures moved by more than chance, A shut out most" || len(f.Bars) != 1 ||
+		!strings.Contains(f.Note, "samples that differ") {
 		t.Fatalf("%+v", f)
 	}
-	if parts := f.Bars[0].Tracks[0].Parts; len(parts) != 3 || parts[1].X+parts[1].Width >= 50 || f.Rows[0][7] != "" || f.Rows[0][9] != "-0.100000" {
+	if parts := f.Bars[0].Tracks[0].Parts; len(parts) != 3 || parts[1].X+parts[1].Width >= 50 || f.Rows[0][7] != "" ||
+		f.Rows[0][9] != "-0.100000" {
 		t.Errorf("%+v, %q", parts, f.Rows[0])
 	}
 }
@@ -115,7 +133,8 @@ func TestAgentsByRank(t *testing.T) {
 			share := float64(counts[i]) / 1000
 			l := d.ofPolicy("policy")(agent, "hosts")
 			l.stratum = stratum
-			p := &schema.Point{Metric: "policy", Population: series.All, Stratum: stratum, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run,
+			p := &schema.Point{Metric: "policy", Population: series.All, Stratum: stratum, Agent: &agent,
+				Profile: new("google"), Key: new("disallow_all"), Run: run.Run,
 				Date: run.Date, Base: "hosts", Count: counts[i], Denominator: 1000, Share: &share}
 			if i == 1 {
 				p.Comparable, p.WhyNot = comparable, new("another list")
@@ -136,7 +155,8 @@ func TestAgentsByRank(t *testing.T) {
 		t.Fatalf("%d rows, %d columns, %d numbers", len(f.Heat.Rows), len(f.Heat.Columns), len(f.Rows))
 	}
 	first := f.Heat.Rows[0]
-	if first.Name != "A, rank 1 to 1,000" || first.Cells[0].Text != "10.0%" || first.Cells[1].Text != "| 30.0%" || first.Cells[1].Level != 9 ||
+	if first.Name != "A, rank 1 to 1,000" || first.Cells[0].Text != "10.0%" || first.Cells[1].Text != "| 30.0%" ||
+		first.Cells[1].Level != 9 ||
 		!strings.HasSuffix(first.Cells[1].Tip, "(300 of 1,000); not comparable with the run before: another list") {
 		t.Errorf("%+v", first)
 	}

@@ -12,13 +12,20 @@ import (
 // page.
 func TestPagesAreTold(t *testing.T) {
 	for want, a := range map[string]pageView{
-		"/ as bot: refused, status 404: there is no page for it; robots.txt: open": {Treatment: "refused", Status: new(int32(404))},
-		"/ as bot: refused, status 410: there is no page for it; robots.txt: open": {Treatment: "refused", Status: new(int32(410))},
-		"/ as bot: refused, status 403; robots.txt: open":                          {Treatment: "refused", Status: new(int32(403))},
-		"/ as bot: refused, 402 without a price; robots.txt: open":                 {Treatment: "refused", Status: new(int32(402)), Remark: new("no_price")},
-		"/ as bot: asked to pay, USD 1; robots.txt: open":                          {Treatment: "payment", Status: new(int32(402)), Price: new("USD 1")},
-		"/ as bot: refused, status 403, price USD 1; robots.txt: open":             {Treatment: "refused", Status: new(int32(403)), Price: new("USD 1")},
-		"/ as bot: served; robots.txt: open":                                       {Treatment: "served", Status: new(int32(200))},
+		"/ as bot: refused, status 404: there is no page for it; robots.txt: open": {Treatment: "refused",
+			Status: new(int32(404))},
+		"/ as bot: refused, status 410: there is no page for it; robots.txt: open": {Treatment: "refused",
+			Status: new(int32(410))},
+		"/ as bot: refused, status 403; robots.txt: open": {Treatment: "refused",
+			Status: new(int32(403))},
+		"/ as bot: refused, 402 without a price; robots.txt: open": {Treatment: "refused",
+			Status: new(int32(402)), Remark: new("no_price")},
+		"/ as bot: asked to pay, USD 1; robots.txt: open": {Treatment: "payment",
+			Status: new(int32(402)), Price: new("USD 1")},
+		"/ as bot: refused, status 403, price USD 1; robots.txt: open": {Treatment: "refused",
+			Status: new(int32(403)), Price: new("USD 1")},
+		"/ as bot: served; robots.txt: open": {Treatment: "served",
+			Status: new(int32(200))},
 	} {
 		a.Path, a.Identity, a.Paper = "/", "bot", new("open")
 		if got := a.words(); got != want {
@@ -31,12 +38,16 @@ func TestPagesAreTold(t *testing.T) {
 // that is not followed; what was not does not count.
 func TestRemarksOfDocuments(t *testing.T) {
 	v := &hostView{target: &lookup.Target{}, Documents: []documentView{
-		{Document: "rsl", URL: "/a", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "license.xml", URL: "/a", Outcome: "absent"},
-		{Document: "tdmrep", URL: "/b", Outcome: "absent", Remark: new("no_control")}, {Document: "rsl", URL: "/c", Outcome: "not_asked", Status: new(int32(302))},
-		{Document: "page", URL: "/", Outcome: "not_asked", Remark: new("disallowed")}, {Document: "ai.txt", URL: "/d", Outcome: "uncaptured"}}}
+		{Document: "rsl", URL: "/a", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "license.xml",
+			URL: "/a", Outcome: "absent"},
+		{Document: "tdmrep", URL: "/b", Outcome: "absent", Remark: new("no_control")}, {Document: "rsl", URL: "/c",
+			Outcome: "not_asked", Status: new(int32(302))},
+		{Document: "page", URL: "/", Outcome: "not_asked", Remark: new("disallowed")}, {Document: "ai.txt", URL: "/d",
+			Outcome: "uncaptured"}}}
 	var out strings.Builder
 	v.printDocuments(&cli.Text{Out: &out})
-	if text := out.String(); !strings.Contains(text, "documents of consent: 3 asked for\n    not there: rsl (elsewhere, disallowed), license.xml, tdmrep (no control)\n") {
+	if text := out.String(); !strings.Contains(text, "documents of consent: 3 asked for\n    not there: rsl (elsewhere, "+
+		"disallowed), license.xml, tdmrep (no control)\n") {
 		t.Errorf("it says\n%s", text)
 	}
 }

@@ -21,7 +21,8 @@ func TestGroupsThatDecide(t *testing.T) {
 		},
 	}
 	rule := func(group, line int32, kind, pattern string) {
-		v.rules = append(v.rules, schema.Rule{GroupIndex: &group, Line: line, Kind: kind, Pattern: pattern, Effective: pattern != ""})
+		v.rules = append(v.rules, schema.Rule{GroupIndex: &group, Line: line, Kind: kind, Pattern: pattern,
+			Effective: pattern != ""})
 	}
 	rule(0, 3, "disallow", "/x\x1b[31m")
 	rule(0, 4, "disallow", "/*")
@@ -31,7 +32,8 @@ func TestGroupsThatDecide(t *testing.T) {
 	rule(1, 15, "allow", "/p/q")
 	rule(2, 21, "allow", "/z")
 	agent := func(name, category, class, match, group string) {
-		p := schema.Policy{Agent: name, Category: category, Class: class, Match: schema.NonZero(match), GroupAgent: schema.NonZero(group)}
+		p := schema.Policy{Agent: name, Category: category, Class: class, Match: schema.NonZero(match),
+			GroupAgent: schema.NonZero(group)}
 		v.policies = append(v.policies, p)
 	}
 	agent("B1", "ai-training", "disallow_all", "own", "B")
@@ -78,7 +80,8 @@ no group: open
 
 // Where no file decides, that is said once.
 func TestNoFileDecides(t *testing.T) {
-	v := &hostView{policies: []schema.Policy{{Agent: "A", Category: "seo", Class: "unknown"}, {Agent: "B", Category: "archive", Class: "unknown"}}}
+	v := &hostView{policies: []schema.Policy{{Agent: "A", Category: "seo", Class: "unknown"},
+		{Agent: "B", Category: "archive", Class: "unknown"}}}
 	v.addDeciding()
 	var out strings.Builder
 	v.printDeciding(&cli.Text{Out: &out}, false)

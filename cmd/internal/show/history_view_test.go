@@ -40,7 +40,8 @@ func TestGapsOfAHistory(t *testing.T) {
 	on := func(days int) *past.Run {
 		return &past.Run{Manifest: &journal.Manifest{Date: first.AddDate(0, 0, days)}}
 	}
-	h := &historian{usual: usualGap([]*journal.Manifest{on(0).Manifest, on(7).Manifest, on(14).Manifest, on(40).Manifest}), last: on(0)}
+	h := &historian{usual: usualGap([]*journal.Manifest{on(0).Manifest, on(7).Manifest, on(14).Manifest,
+		on(40).Manifest}), last: on(0)}
 	for days, want := range map[int]int{1: 0, 7: 0, 10: 0, 11: 11, 30: 30} {
 		if got := h.gap(on(days)); got != want {
 			t.Errorf("%d days after the last run: a gap of %d, want %d", days, got, want)

@@ -23,16 +23,20 @@ func must(t *testing.T, err error) {
 func TestEachBadWeekIsTold(t *testing.T) {
 	dir := t.TempDir()
 	for i, week := range []struct{ outcome, reason, wall string }{
-		{"full_allow", "client_error", ""}, {"full_disallow", "server_error", ""}, {"full_disallow", "server_error", ""}, {"full_allow", "client_error", "cloudflare"},
-		{"full_disallow", "server_error", "akamai"}, {"conditional_allow", "success", "generic"}, {"full_allow", "client_error", ""},
+		{"full_allow", "client_error", ""}, {"full_disallow", "server_error", ""}, {"full_disallow", "server_error", ""},
+		{"full_allow", "client_error", "cloudflare"},
+		{"full_disallow", "server_error", "akamai"}, {"conditional_allow", "success", "generic"},
+		{"full_allow", "client_error", ""},
 	} {
 		at := time.Date(2027, 1, 1+7*i, 0, 0, 0, 0, time.UTC)
-		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("w", i+1), Started: at, Tables: []string{"fetches"}, Profiles: []string{"google"}})
+		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("w", i+1), Started: at, Tables: []string{"fetches"},
+			Profiles: []string{"google"}})
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)
 		must(t, s.Fetches.Write(schema.Fetch{
-			Host: "a.example", Origin: "https://a.example", Outcome: week.outcome, Reason: week.reason, Status: new(map[string]int32{"success": 200, "client_error": 403, "server_error": 503}[week.reason]),
+			Host: "a.example", Origin: "https://a.example", Outcome: week.outcome, Reason: week.reason,
+			Status:    new(map[string]int32{"success": 200, "client_error": 403, "server_error": 503}[week.reason]),
 			Challenge: schema.NonZero(week.wall), FetchTime: at,
 		}))
 		s.Targets = 1
@@ -49,8 +53,10 @@ func TestEachBadWeekIsTold(t *testing.T) {
 		}
 	}
 	want := []string{
-		"w1: refused (401, 403, 451), status 403; the run lacks the table policies", "w2: outage: server error, status 503", "w3: outage: server error, status 503",
-		"w4: a wall in place of the file, status 403: Cloudflare", "w5: a wall in place of the file, status 503: Akamai", "w6: a wall in place of the file, status 200: vendor not known",
+		"w1: refused (401, 403, 451), status 403; the run lacks the table policies", "w2: outage: server error, status 503",
+		"w3: outage: server error, status 503",
+		"w4: a wall in place of the file, status 403: Cloudflare", "w5: a wall in place of the file, status 503: Akamai",
+		"w6: a wall in place of the file, status 200: vendor not known",
 	}
 	for i, line := range want {
 		if i >= len(got) || got[i][:4] != line[:4] || i > 0 && got[i] != line {

@@ -65,8 +65,9 @@ groups: {"line", "kind", "pattern"}. urls has those of --url for each agent:
 {"agent", "url", "readings"}, with readings one for each profile, {"profile",
 "verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
 complete run before this one, and changes what changed since under the profile for the
-agents, as robocensus diff finds it for the last capture: rows of the table changes; null if the two cannot be compared. notes say what is not compared. body is the file, as
-far as it is text, if the run keeps bodies (--keep-bodies).
+agents, as robocensus diff finds it for the last capture: rows of the table changes; null
+if the two cannot be compared. notes say what is not compared. body is the file, as far as
+it is text, if the run keeps bodies (--keep-bodies).
 
 With --sql, the output is the queries that give the same from the tables.
 

@@ -11,7 +11,8 @@ import (
 // A page is not a robots.txt, though it has the status of one.
 func TestAPageIsNamed(t *testing.T) {
 	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: new(int64(83)), target: &lookup.Target{}}
-	for page, want := range map[bool]string{true: ": a page of HTML in place of a robots.txt\n", false: ": a robots.txt\n"} {
+	for page, want := range map[bool]string{true: ": a page of HTML in place of a robots.txt\n",
+		false: ": a robots.txt\n"} {
 		v.target.IsHTML = page
 		var out strings.Builder
 		v.print(&cli.Text{Out: &out})
@@ -23,10 +24,13 @@ func TestAPageIsNamed(t *testing.T) {
 
 // A wall is not a robots.txt, though it has the status and bytes of one.
 func TestAWallIsNamed(t *testing.T) {
-	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: new(int64(86)), Challenge: new("cloudflare"), target: &lookup.Target{}}
+	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: new(int64(86)), Challenge: new("cloudflare"),
+		target: &lookup.Target{}}
 	var out strings.Builder
 	v.print(&cli.Text{Out: &out})
-	if text := out.String(); !strings.Contains(text, ": a wall (Cloudflare), so that the host counts as unread; by its status a robots.txt\n") || strings.Contains(text, "file:") {
+	if text := out.String(); !strings.Contains(text,
+		": a wall (Cloudflare), so that the host counts as unread; by its status a robots.txt\n") ||
+		strings.Contains(text, "file:") {
 		t.Errorf("it says\n%s", text)
 	}
 }
@@ -54,7 +58,8 @@ func TestAnswersAreNamedOnce(t *testing.T) {
 		{"network_failure", "timeout", 0, nil, "could not be reached (timeout)"},
 	} {
 		v := &hostView{Origin: "https://a.example", Reason: row.reason, target: &lookup.Target{}}
-		v.target.FinalURL, v.target.Status, v.target.RetryAfter = new("https://a.example/robots.txt"), &row.status, row.retryAfter
+		v.target.FinalURL, v.target.Status, v.target.RetryAfter = new("https://a.example/robots.txt"), &row.status,
+			row.retryAfter
 		if row.class != "" {
 			v.ErrorClass = &row.class
 		}

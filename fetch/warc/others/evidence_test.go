@@ -61,7 +61,8 @@ func site(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var hosts = []string{"plain", "other", "moved", "target", "gone", "chunked", "http13", "bare", "garbage", "half", "silent"}
+var hosts = []string{"plain", "other", "moved", "target", "gone", "chunked", "http13", "bare", "garbage", "half",
+	"silent"}
 
 // evidence returns the records of the fetches of all hosts, and the captures.
 func evidence(t *testing.T) (file []byte, captures []*fetch.Capture) {
@@ -69,7 +70,8 @@ func evidence(t *testing.T) (file []byte, captures []*fetch.Capture) {
 	server := httptest.NewServer(http.HandlerFunc(site))
 	defer server.Close()
 	c, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 1,
+		PerAddress: 1, PerDomain: 1, Record: true,
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -116,7 +118,8 @@ func TestNorwayValidatesEvidence(t *testing.T) {
 		records++
 		for _, fault := range r.Validation {
 			var digest *norway.DigestError
-			if chunked++; !errors.As(fault, &digest) || r.WarcRecord.WarcHeader().Get(norway.WarcTargetURI) != "http://chunked.example/robots.txt" || chunked > 1 {
+			if chunked++; !errors.As(fault, &digest) || r.WarcRecord.WarcHeader().Get(
+				norway.WarcTargetURI) != "http://chunked.example/robots.txt" || chunked > 1 {
 				t.Errorf("%v: %v", r.WarcRecord, fault)
 			}
 		}
@@ -166,10 +169,11 @@ func TestNorwayDeduplicatesEvidence(t *testing.T) {
 		must(t, err)
 	})
 	var got []*warc.Capture
-	counts, err := warc.Read(context.Background(), "e", &out, warc.Config{Limits: fetch.Limits{MaxBody: 512_000}}, func(c *warc.Capture) error {
-		got = append(got, c)
-		return nil
-	}, func(_ int64, what string) error { t.Error(what); return nil })
+	counts, err := warc.Read(context.Background(), "e", &out, warc.Config{Limits: fetch.Limits{MaxBody: 512_000}},
+		func(c *warc.Capture) error {
+			got = append(got, c)
+			return nil
+		}, func(_ int64, what string) error { t.Error(what); return nil })
 	must(t, err)
 	if len(got) != len(captures) || revisits < 5 {
 		t.Fatalf("%d captures of %d, %d revisits, %+v", len(got), len(captures), revisits, counts)

@@ -12,7 +12,8 @@ import (
 // row makes a row of changes; "" is null.
 func row(kind, agent, category, profile, before, after, severity string) *schema.Change {
 	text := func(s string) *string { return schema.NonZero(s) }
-	return &schema.Change{Kind: kind, Severity: severity, Agent: text(agent), Category: text(category), Profile: text(profile), Before: text(before), After: text(after)}
+	return &schema.Change{Kind: kind, Severity: severity, Agent: text(agent), Category: text(category),
+		Profile: text(profile), Before: text(before), After: text(after)}
 }
 
 // A closing is one of meaning: each change of class, and each change of rules.
@@ -62,7 +63,8 @@ func TestHostsAreCounted(t *testing.T) {
 	c := NewCounter([]string{"p", "q"})
 	for _, host := range [][]*schema.Change{
 		{row("rules", "A", "x", "p", "", "closes", "major"), row("rules", "B", "x", "p", "", "opens", "minor")},
-		{row("policy_class", "A", "x", "p", "partial", "disallow_all", "critical"), row("policy_class", "C", "y", "p", "allow_all", "partial", "major")},
+		{row("policy_class", "A", "x", "p", "partial", "disallow_all", "critical"), row("policy_class", "C", "y", "p",
+			"allow_all", "partial", "major")},
 		{row("text", "", "", "", "1", "2", "cosmetic")},
 		{row("sitemap", "", "", "", "", "s", "minor")},
 		{row("text", "", "", "", "1", "2", "minor")},
@@ -95,7 +97,8 @@ func TestHostsAreCounted(t *testing.T) {
 	}, c.Profiles); diff != "" {
 		t.Errorf("profiles (-want +got):\n%s", diff)
 	}
-	sorted := []*Counts{{Closed: 2}, {Closed: 1, ShutOut: 1}, {Closed: 1, Opened: 2}, {Closed: 1, Opened: 1, LetIn: 1}, {Closed: 1, Opened: 1}}
+	sorted := []*Counts{{Closed: 2}, {Closed: 1, ShutOut: 1}, {Closed: 1, Opened: 2}, {Closed: 1, Opened: 1, LetIn: 1},
+		{Closed: 1, Opened: 1}}
 	for i := range sorted[1:] {
 		if a, b := sorted[i], sorted[i+1]; a.Compare(b) >= 0 || b.Compare(a) <= 0 || a.Compare(a) != 0 {
 			t.Errorf("%+v does not stand before %+v", a, b)
@@ -117,9 +120,12 @@ func TestWordsAndUsesAreCounted(t *testing.T) {
 		return r
 	}
 	for _, host := range [][]*schema.Change{
-		{class("A", "t"), class("B", "t"), states("A", "ai-train", "", "disallow", "t"), states("B", "ai-train", "", "disallow", "t")},
-		{class("A", "t"), class("B", ""), states("A", "ai-train", "allow", "disallow", "t"), states("B", "ai-train", "disallow", "", "")},
-		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", ""), states("B", "search", "", "partial", "t")},
+		{class("A", "t"), class("B", "t"), states("A", "ai-train", "", "disallow", "t"), states("B", "ai-train", "",
+			"disallow", "t")},
+		{class("A", "t"), class("B", ""), states("A", "ai-train", "allow", "disallow", "t"),
+			states("B", "ai-train", "disallow", "", "")},
+		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", ""), states("B", "search", "", "partial",
+			"t")},
 		{class("A", ""), states("A", "search", "partial", "undecided", "t"), states("B", "search", "", "allow", "t")},
 		{row("rules", "A", "x", "p", "", "undecided", "minor")},
 		{row("text", "", "", "", "1", "2", "cosmetic")},
@@ -131,14 +137,16 @@ func TestWordsAndUsesAreCounted(t *testing.T) {
 	}
 	shut := func(n int64) *Counts { return &Counts{Closed: n, ShutOut: n} }
 	a, b := OfAgent{"A", "x", "p"}, OfAgent{"B", "x", "p"}
-	if diff := cmp.Diff(map[AgentWords]*Counts{{a, "t"}: shut(2), {a, "u"}: shut(1), {a, ""}: shut(1), {b, "t"}: shut(2), {b, ""}: shut(1)}, c.Words); diff != "" {
+	if diff := cmp.Diff(map[AgentWords]*Counts{{a, "t"}: shut(2), {a, "u"}: shut(1), {a, ""}: shut(1), {b, "t"}: shut(2),
+		{b, ""}: shut(1)}, c.Words); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
 	if n := c.Profiles["p"].Template; n != 2 {
 		t.Errorf("%d hosts closed in the words of templates alone, want 2", n)
 	}
 	if diff := cmp.Diff(map[OfUse]*UseCounts{
-		{"ai-train", "p"}: {Refuses: 2, Withdraws: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1, Template: 1},
+		{"ai-train", "p"}: {Refuses: 2, Withdraws: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1,
+			Template: 1},
 	}, c.Uses); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}

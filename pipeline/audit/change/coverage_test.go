@@ -19,7 +19,8 @@ func TestCoverageChanged(t *testing.T) {
 		{pages{Allowed: 196, Sampled: 200, Listed: 200}, pages{Allowed: 190, Sampled: 200, Listed: 200}, true}, // all of it
 		{pages{Allowed: 200, Sampled: 200, Listed: 50_000}, pages{Allowed: 193, Sampled: 200, Listed: 50_000}, false},
 		{pages{Allowed: 200, Sampled: 200, Listed: 50_000}, pages{Allowed: 185, Sampled: 200, Listed: 50_000}, true},
-		{pages{Allowed: 200, Sampled: 200, Listed: 200}, pages{Allowed: 199, Sampled: 200, Listed: 200}, false}, // half a point
+		// half a point
+		{pages{Allowed: 200, Sampled: 200, Listed: 200}, pages{Allowed: 199, Sampled: 200, Listed: 200}, false},
 		{pages{Allowed: 200, Sampled: 200, Listed: 200}, pages{Allowed: 198, Sampled: 200, Listed: 200}, true},
 		{pages{Allowed: 3, Sampled: 3, Listed: 3}, pages{Allowed: 3, Sampled: 4, Listed: 4}, true},
 		{pages{Allowed: 1, Sampled: 1, Listed: 9}, pages{Allowed: 0, Sampled: 1, Listed: 9}, false},
@@ -34,7 +35,8 @@ func TestCoverageChanged(t *testing.T) {
 }
 
 func TestParseCoverage(t *testing.T) {
-	for text, want := range map[string]bool{"6/200": true, "0/1": true, "200/200": true, "0/0": false, "3/2": false, "06/200": false, "-1/2": false, "6": false, "6/": false, "6/200/1": false} {
+	for text, want := range map[string]bool{"6/200": true, "0/1": true, "200/200": true, "0/0": false, "3/2": false,
+		"06/200": false, "-1/2": false, "6": false, "6/": false, "6/200/1": false} {
 		if _, _, ok := ParseCoverage(text); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}

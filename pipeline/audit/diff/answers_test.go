@@ -22,7 +22,8 @@ import (
 // An answeredHost is a host with what it answered to identities, each as "NAME TREATMENT
 // POLICY DIGEST", where the agent may follow the name behind a slash. A name that begins
 // with ! is a control; - stands for no policy and no digest. What it met on a page is
-// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", with a remark or without, and stated "DOCUMENT USE PREFERENCE PATH AGENT".
+// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", with a
+// remark or without, and stated "DOCUMENT USE PREFERENCE PATH AGENT".
 type answeredHost struct {
 	schema.Fetch
 	answers, documents, stated []string
@@ -37,8 +38,10 @@ func (h *answeredHost) row(text string) schema.Answer {
 	}
 	name, control := strings.CutPrefix(f[0], summary.Control)
 	name, agent, _ := strings.Cut(name, "/")
-	a := schema.Answer{Seq: h.Seq, Host: h.Host, Origin: h.Origin, Identity: name, IsControl: control, UserAgent: name + "/1",
-		Agent: schema.NonZero(agent), Path: path, FetchTime: &h.FetchTime, Treatment: f[1], Policy: "unknown", Class: "partial"}
+	a := schema.Answer{Seq: h.Seq, Host: h.Host, Origin: h.Origin, Identity: name, IsControl: control, UserAgent: name +
+		"/1",
+		Agent: schema.NonZero(agent), Path: path, FetchTime: &h.FetchTime, Treatment: f[1], Policy: "unknown",
+		Class: "partial"}
 	if schema.IsPage(a.Path) {
 		a.Paper, a.Verdict, a.Remark = new("partly"), new("allow"), schema.NonZero(strings.Trim(f[2], "-"))
 		return a
@@ -52,7 +55,8 @@ func (h *answeredHost) row(text string) schema.Answer {
 // and nothing in most of them. tokens are further ones of GPTBot.
 func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, tokens ...string) {
 	t.Helper()
-	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames, AsOf: new(audittest.FirstDay.AddDate(0, 0, day))})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames,
+		AsOf: new(audittest.FirstDay.AddDate(0, 0, day))})
 	sinktest.Must(t, err)
 	s, err := run.Segment(0)
 	sinktest.Must(t, err)
@@ -76,13 +80,16 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			if schema.IsPage(a.Path) {
 				metric = "page_met"
 			}
-			sinktest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent, Key: new(kind + " " + a.Treatment), Count: 1}))
+			sinktest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent,
+				Key: new(kind + " " + a.Treatment), Count: 1}))
 			sinktest.Must(t, s.Answers.Write(a))
 		}
 		for _, text := range host.documents {
 			f := strings.Fields(text)
-			sinktest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
-				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-")), Remark: schema.NonZero(strings.Join(f[3:], " "))}))
+			sinktest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin,
+				Document: f[0],
+				URL:      host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-")),
+				Remark: schema.NonZero(strings.Join(f[3:], " "))}))
 		}
 		for _, text := range host.stated {
 			f := strings.Fields(text)
@@ -93,15 +100,18 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			case "header":
 				scope, document = "page", nil
 			}
-			sinktest.Must(t, s.Preferences.Write(schema.Preference{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Scope: scope,
-				Mechanism: "tdmrep", Document: document, Use: &f[1], Preference: &f[2], Path: schema.NonZero(strings.Trim(f[3], "-")), GroupAgent: &f[4]}))
+			sinktest.Must(t, s.Preferences.Write(schema.Preference{Seq: host.Seq, Host: host.Host, Origin: host.Origin,
+				Scope:     scope,
+				Mechanism: "tdmrep", Document: document, Use: &f[1], Preference: &f[2],
+				Path: schema.NonZero(strings.Trim(f[3], "-")), GroupAgent: &f[4]}))
 		}
 	}
 	s.Targets = int64(len(hosts))
 	sinktest.Must(t, s.Commit())
 	totals, err := summary.SumUp(t.Context(), run)
 	sinktest.Must(t, err)
-	sinktest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: journal.Tally{Targets: s.Targets}}))
+	sinktest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: journal.Tally{
+		Targets: s.Targets}}))
 }
 
 // answeredRun writes a run of the hosts h0.example, …, each as "REASON DIGEST" for the
@@ -143,7 +153,8 @@ func answerChanges(t *testing.T, dir, promises string) (rows, others []string, r
 	all, r := allChanges(t, dir, promises)
 	for _, row := range all {
 		if row.Kind == "answer" {
-			rows = append(rows, strings.Join([]string{row.Host, row.Severity, *row.Identity, schema.OrZero(row.Agent), *row.Before, *row.After, *row.BeforeRun}, " "))
+			rows = append(rows, strings.Join([]string{row.Host, row.Severity, *row.Identity, schema.OrZero(row.Agent),
+				*row.Before, *row.After, *row.BeforeRun}, " "))
 		} else {
 			others = append(others, row.Host+" "+row.Kind)
 		}
@@ -170,31 +181,52 @@ func TestAnswersChange(t *testing.T) {
 		want          string
 	}{
 		{"answered as before", []string{aFile, control, alike}, []string{aFile, control, alike}, ""},
-		{"turned away", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "major bot GPTBot alike refused"},
-		{"met with a wall", []string{aFile, control, alike}, []string{aFile, control, bot("challenged - -")}, "major bot GPTBot alike challenged"},
+		{"turned away", []string{aFile, control, alike}, []string{aFile, control, refusedBot},
+			"major bot GPTBot alike refused"},
+		{"met with a wall", []string{aFile, control, alike}, []string{aFile, control, bot("challenged - -")},
+			"major bot GPTBot alike challenged"},
 		{"let in", []string{aFile, control, refusedBot}, []string{aFile, control, alike}, "major bot GPTBot refused alike"},
-		{"turned away in another way", []string{aFile, control, refusedBot}, []string{aFile, control, bot("challenged - -")}, "minor bot GPTBot refused challenged"},
-		{"a stricter file", []string{aFile, control, alike}, []string{aFile, control, bot("served stricter S")}, "major bot GPTBot alike stricter"},
-		{"a looser file", []string{aFile, control, alike}, []string{aFile, control, bot("served looser S")}, "minor bot GPTBot alike looser"},
-		{"the same stricter file", []string{aFile, control, bot("served stricter S")}, []string{aFile, control, bot("served stricter S")}, ""},
-		{"another file, stricter too", []string{aFile, control, bot("served stricter S")}, []string{aFile, control, bot("served stricter T")}, "minor bot GPTBot stricter undecided"},
-		{"other bytes of equal meaning", []string{aFile, control, alike}, []string{aFile, control, bot("served equal T")}, ""},
-		{"no file, as we: the host changed, not how it answers", []string{aFile, control, alike}, []string{"client_error -", "!control absent - -", bot("absent - -")}, ""},
-		{"a file where we get none", []string{"client_error -", "!control absent - -", bot("absent - -")}, []string{"client_error -", "!control absent - -", bot("other - X")}, "minor bot GPTBot alike other"},
-		{"no answer may be an outage", []string{aFile, control, alike}, []string{aFile, control, bot("unreached - -")}, "minor bot GPTBot alike unreached"},
-		{"an error may be an outage", []string{aFile, control, bot("failing - -")}, []string{aFile, control, refusedBot}, "minor bot GPTBot failing refused"},
-		{"our second request is turned away too", []string{aFile, control, alike}, []string{aFile, "!control refused - -", refusedBot}, ""},
-		{"our second request was turned away too", []string{aFile, "!control unreached - -", refusedBot}, []string{aFile, control, alike}, ""},
-		{"our second request gets another file too", []string{aFile, control, alike}, []string{aFile, "!control served stricter R", bot("served stricter S")}, ""},
-		{"one of two controls is turned away", []string{aFile, control, alike}, []string{aFile, control, "!mirror challenged - -", refusedBot}, ""},
-		{"our own first request was no better off", []string{aFile, control, alike}, []string{"client_error -", "!control incomparable - -", bot("incomparable - -")}, ""},
+		{"turned away in another way", []string{aFile, control, refusedBot}, []string{aFile, control, bot("challenged - -")},
+			"minor bot GPTBot refused challenged"},
+		{"a stricter file", []string{aFile, control, alike}, []string{aFile, control, bot("served stricter S")},
+			"major bot GPTBot alike stricter"},
+		{"a looser file", []string{aFile, control, alike}, []string{aFile, control, bot("served looser S")},
+			"minor bot GPTBot alike looser"},
+		{"the same stricter file", []string{aFile, control, bot("served stricter S")},
+			[]string{aFile, control, bot("served stricter S")}, ""},
+		{"another file, stricter too", []string{aFile, control, bot("served stricter S")},
+			[]string{aFile, control, bot("served stricter T")}, "minor bot GPTBot stricter undecided"},
+		{"other bytes of equal meaning", []string{aFile, control, alike}, []string{aFile, control, bot("served equal T")},
+			""},
+		{"no file, as we: the host changed, not how it answers", []string{aFile, control, alike}, []string{"client_error -",
+			"!control absent - -", bot("absent - -")}, ""},
+		{"a file where we get none", []string{"client_error -", "!control absent - -", bot("absent - -")},
+			[]string{"client_error -", "!control absent - -", bot("other - X")}, "minor bot GPTBot alike other"},
+		{"no answer may be an outage", []string{aFile, control, alike}, []string{aFile, control, bot("unreached - -")},
+			"minor bot GPTBot alike unreached"},
+		{"an error may be an outage", []string{aFile, control, bot("failing - -")}, []string{aFile, control, refusedBot},
+			"minor bot GPTBot failing refused"},
+		{"our second request is turned away too", []string{aFile, control, alike}, []string{aFile, "!control refused - -",
+			refusedBot}, ""},
+		{"our second request was turned away too", []string{aFile, "!control unreached - -", refusedBot},
+			[]string{aFile, control, alike}, ""},
+		{"our second request gets another file too", []string{aFile, control, alike},
+			[]string{aFile, "!control served stricter R", bot("served stricter S")}, ""},
+		{"one of two controls is turned away", []string{aFile, control, alike},
+			[]string{aFile, control, "!mirror challenged - -", refusedBot}, ""},
+		{"our own first request was no better off", []string{aFile, control, alike}, []string{"client_error -",
+			"!control incomparable - -", bot("incomparable - -")}, ""},
 		{"an outage of the first request", []string{aFile, control, alike}, []string{"network_failure -"}, ""},
-		{"a wall before the first request", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -", control, refusedBot}, ""},
+		{"a wall before the first request", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -",
+			control, refusedBot}, ""},
 		{"asked in one run alone", []string{aFile, control}, []string{aFile, control, refusedBot}, ""},
 		{"asked for another agent", []string{aFile, control, "bot served equal -"}, []string{aFile, control, refusedBot}, ""},
-		{"an identity without an agent", []string{aFile, control, "zed served equal -"}, []string{aFile, control, "zed refused - -"}, "major zed  alike refused"},
-		{"the order of identities does not count", []string{aFile, control, "zed refused - -", alike}, []string{aFile, alike, "zed refused - -", control}, ""},
-		{"beside a changed file", []string{aFile, control, alike}, []string{"success B", control, refusedBot}, "major bot GPTBot alike refused"},
+		{"an identity without an agent", []string{aFile, control, "zed served equal -"},
+			[]string{aFile, control, "zed refused - -"}, "major zed  alike refused"},
+		{"the order of identities does not count", []string{aFile, control, "zed refused - -", alike},
+			[]string{aFile, alike, "zed refused - -", control}, ""},
+		{"beside a changed file", []string{aFile, control, alike}, []string{"success B", control, refusedBot},
+			"major bot GPTBot alike refused"},
 	} {
 		before, after = append(before, row.before), append(after, row.after)
 		if row.want != "" {
@@ -255,9 +287,11 @@ func TestNotesOnAnswers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	answeredRun(t, dir, "a", 0, []string{aFile, control, alike})
-	audittest.Run(t, dir, "b", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h0.example", "success", "A", 7)})
+	audittest.Run(t, dir, "b", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h0.example", "success", "A",
+		7)})
 	rows, _, r := answerChanges(t, dir, "")
-	if want := "answers to identities are not compared: b has no such table"; len(rows) > 0 || !slices.Contains(r.Notes, want) {
+	if want := "answers to identities are not compared: b has no such table"; len(rows) > 0 || !slices.Contains(r.Notes,
+		want) {
 		t.Errorf("without the table: %v, %q", rows, r.Notes)
 	}
 }
@@ -300,7 +334,8 @@ func TestAnswersThatAreNotCompared(t *testing.T) {
 		for i, answer := range []string{alike, refusedBot} {
 			var hosts []answeredHost
 			for k, answers := range [][]string{{control, answer}, nil} {
-				hosts = append(hosts, answeredHost{Fetch: audittest.Fetch(fmt.Sprintf("https://h%d.example", k), "success", "A", 7*i), answers: answers})
+				hosts = append(hosts, answeredHost{Fetch: audittest.Fetch(fmt.Sprintf("https://h%d.example", k), "success", "A",
+					7*i), answers: answers})
 			}
 			writeAnswered(t, dir, []string{"a", "b"}[i], 7*i, hosts, [][]string{nil, row.tokens}[i]...)
 		}
@@ -319,19 +354,32 @@ func TestPromisesOfAnswers(t *testing.T) {
 		promise       string
 		want          expect.State
 	}{
-		{"nothing changed", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer", expect.Kept},
-		{"turned away", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "no_change: answer", expect.Broken},
-		{"of all kinds", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "no_change: all, identity: bot", expect.Broken},
-		{"another identity", []string{aFile, control, alike, "zed served equal -"}, []string{aFile, control, refusedBot, "zed served equal -"}, "no_change: answer, identity: zed", expect.Kept},
-		{"by severity", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "no_change: answer, severity: minor", expect.Kept},
-		{"by what it is now", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "no_change: answer, after: [refused, challenged]", expect.Broken},
-		{"an outage breaks nothing", []string{aFile, control, alike}, []string{aFile, control, "bot/GPTBot unreached - -"}, "no_change: answer", expect.Unchecked},
-		{"nor does an undecided file", []string{aFile, control, "bot/GPTBot served mixed S"}, []string{aFile, control, "bot/GPTBot served mixed T"}, "no_change: answer", expect.Unchecked},
-		{"nor what our own second request meets", []string{aFile, control, alike}, []string{aFile, "!control refused - -", refusedBot}, "no_change: answer", expect.Unchecked},
-		{"the first request met a wall", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -", control, refusedBot}, "no_change: answer", expect.Unchecked},
-		{"asked in one run alone", []string{aFile, control, alike}, []string{aFile, control, alike, "zed refused - -"}, "no_change: answer, identity: zed", expect.Unchecked},
-		{"asked in neither", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer, identity: none", expect.Unchecked},
-		{"of the control itself", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer, identity: control", expect.Unchecked},
+		{"nothing changed", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer",
+			expect.Kept},
+		{"turned away", []string{aFile, control, alike}, []string{aFile, control, refusedBot}, "no_change: answer",
+			expect.Broken},
+		{"of all kinds", []string{aFile, control, alike}, []string{aFile, control, refusedBot},
+			"no_change: all, identity: bot", expect.Broken},
+		{"another identity", []string{aFile, control, alike, "zed served equal -"}, []string{aFile, control, refusedBot,
+			"zed served equal -"}, "no_change: answer, identity: zed", expect.Kept},
+		{"by severity", []string{aFile, control, alike}, []string{aFile, control, refusedBot},
+			"no_change: answer, severity: minor", expect.Kept},
+		{"by what it is now", []string{aFile, control, alike}, []string{aFile, control, refusedBot},
+			"no_change: answer, after: [refused, challenged]", expect.Broken},
+		{"an outage breaks nothing", []string{aFile, control, alike}, []string{aFile, control, "bot/GPTBot unreached - -"},
+			"no_change: answer", expect.Unchecked},
+		{"nor does an undecided file", []string{aFile, control, "bot/GPTBot served mixed S"},
+			[]string{aFile, control, "bot/GPTBot served mixed T"}, "no_change: answer", expect.Unchecked},
+		{"nor what our own second request meets", []string{aFile, control, alike}, []string{aFile, "!control refused - -",
+			refusedBot}, "no_change: answer", expect.Unchecked},
+		{"the first request met a wall", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -", control,
+			refusedBot}, "no_change: answer", expect.Unchecked},
+		{"asked in one run alone", []string{aFile, control, alike}, []string{aFile, control, alike, "zed refused - -"},
+			"no_change: answer, identity: zed", expect.Unchecked},
+		{"asked in neither", []string{aFile, control, alike}, []string{aFile, control, alike},
+			"no_change: answer, identity: none", expect.Unchecked},
+		{"of the control itself", []string{aFile, control, alike}, []string{aFile, control, alike},
+			"no_change: answer, identity: control", expect.Unchecked},
 		{"nobody was asked", []string{aFile}, []string{aFile}, "no_change: answer", expect.Unchecked},
 	} {
 		t.Run(row.clause, func(t *testing.T) {

@@ -65,7 +65,8 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	t.Helper()
 	c := audittest.Config(t, w.ServeHTTP, "")
 	var err error
-	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	c.Evaluate.Agents, _, err = registry.ParseAgents("agents",
+		[]byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 
 func changesOf(t *testing.T, dir, run, against string) []schema.Change {
 	t.Helper()
-	rows, err := parquet.ReadFile[schema.Change](filepath.Join(dir, "changes", "run="+run, "against="+against, "part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Change](filepath.Join(dir, "changes", "run="+run, "against="+against,
+		"part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,8 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []schema.Change)
 		for _, host := range some {
 			want = append(want, of[host]...)
 		}
-		got, _, err := Hosts(t.Context(), sinktest.Open(t, dir), runs[0], runs[1], func(ctx context.Context, run *past.Run) ([]lookup.Target, error) {
+		got, _, err := Hosts(t.Context(), sinktest.Open(t, dir), runs[0], runs[1], func(ctx context.Context, run *past.Run) (
+			[]lookup.Target, error) {
 			r := lookup.Open(sinktest.Open(t, dir), run.Manifest)
 			defer r.Close()
 			return r.Targets(ctx, some...)
@@ -148,7 +151,8 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []schema.Change)
 func checkScript(t *testing.T, texts map[string]string, n int) {
 	w, lists, samples, want := script(texts, n)
 	c := twoRuns(t, w, lists, samples)
-	result, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", ToolVersion: "v"})
+	result, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b",
+		ToolVersion: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +164,8 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 		kinds[rows[i].Severity+" "+rows[i].Kind]++
 		if i > 0 {
 			a, b := &rows[i-1], &rows[i]
-			if a.Host > b.Host || a.Origin == b.Origin && slices.Index(change.Kinds, a.Kind) > slices.Index(change.Kinds, b.Kind) {
+			if a.Host > b.Host || a.Origin == b.Origin && slices.Index(change.Kinds, a.Kind) > slices.Index(change.Kinds,
+				b.Kind) {
 				t.Errorf("row %d is out of order: %s", i, showChange(b))
 			}
 		}
@@ -178,7 +183,9 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 	}
 	checkHosts(t, rows, result)
 	for _, kind := range change.Kinds {
-		if k := change.Named(kind); (!k.Beside || kind == "reachability") && !slices.ContainsFunc(rows, func(c schema.Change) bool { return c.Kind == kind }) { // others need identities, sitemaps or documents
+		// others need identities, sitemaps or documents
+		if k := change.Named(kind); (!k.Beside || kind == "reachability") && !slices.ContainsFunc(rows,
+			func(c schema.Change) bool { return c.Kind == kind }) {
 			t.Errorf("no change of kind %s", kind)
 		}
 	}

@@ -45,31 +45,40 @@ func TestDocumentsChange(t *testing.T) {
 	}{
 		{"as before", answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow / *"}},
 			answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow / *"}}, nil},
-		{"came", answeredHost{documents: []string{"llms.txt absent -"}}, answeredHost{documents: []string{"llms.txt present A"}},
+		{"came", answeredHost{documents: []string{"llms.txt absent -"}},
+			answeredHost{documents: []string{"llms.txt present A"}},
 			[]string{"minor document - llms.txt - absent present"}},
-		{"gone, for the page for everything", answeredHost{documents: []string{"llms.txt present A"}}, answeredHost{documents: []string{"llms.txt soft_404 -"}},
+		{"gone, for the page for everything", answeredHost{documents: []string{"llms.txt present A"}},
+			answeredHost{documents: []string{"llms.txt soft_404 -"}},
 			[]string{"minor document - llms.txt - present absent"}},
-		{"there is none in either way", answeredHost{documents: []string{"llms.txt absent -"}}, answeredHost{documents: []string{"llms.txt soft_404 -"}}, nil},
-		{"another text", answeredHost{documents: []string{"llms.txt present A"}}, answeredHost{documents: []string{"llms.txt present B"}},
+		{"there is none in either way", answeredHost{documents: []string{"llms.txt absent -"}},
+			answeredHost{documents: []string{"llms.txt soft_404 -"}}, nil},
+		{"another text", answeredHost{documents: []string{"llms.txt present A"}},
+			answeredHost{documents: []string{"llms.txt present B"}},
 			[]string{"cosmetic document - llms.txt - present other_text"}},
-		{"the front page is another each time", answeredHost{documents: []string{"page present A"}}, answeredHost{documents: []string{"page present B"}}, nil},
+		{"the front page is another each time", answeredHost{documents: []string{"page present A"}},
+			answeredHost{documents: []string{"page present B"}}, nil},
 		{"an outage", answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow / *"}},
 			answeredHost{documents: []string{"tdmrep unreachable -"}}, nil},
-		{"not asked for", answeredHost{documents: []string{"tdmrep not_asked -"}}, answeredHost{documents: []string{"tdmrep present A"}}, nil},
-		{"asked for in one run alone", answeredHost{}, answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow / *"}}, nil},
+		{"not asked for", answeredHost{documents: []string{"tdmrep not_asked -"}},
+			answeredHost{documents: []string{"tdmrep present A"}}, nil},
+		{"asked for in one run alone", answeredHost{}, answeredHost{documents: []string{"tdmrep present A"},
+			stated: []string{"tdmrep ai-train disallow / *"}}, nil},
 		{"it came, and refuses", answeredHost{documents: []string{"tdmrep absent -"}},
 			answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow /* *"}},
 			[]string{"minor document - tdmrep - absent present", "major preference - tdmrep ai-train - disallow"}},
 		{"it went", answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow - *"}},
 			answeredHost{documents: []string{"tdmrep invalid -"}},
 			[]string{"minor document - tdmrep - present invalid", "major preference - tdmrep ai-train disallow -"}},
-		{"refused to us, it may state anything", answeredHost{documents: []string{"tdmrep present A"}, stated: []string{"tdmrep ai-train disallow - *"}},
+		{"refused to us, it may state anything", answeredHost{documents: []string{"tdmrep present A"},
+			stated: []string{"tdmrep ai-train disallow - *"}},
 			answeredHost{documents: []string{"tdmrep refused -"}}, []string{"minor document - tdmrep - present refused"}},
 		{"for money", answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl ai-train allow / *"}},
 			answeredHost{documents: []string{"rsl present B"}, stated: []string{"rsl ai-train priced / *"}},
 			[]string{"cosmetic document - rsl - present other_text", "major preference - rsl ai-train allow priced"}},
 		{"of a part", answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search allow / *"}},
-			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search allow / *", "rsl search disallow /a *"}},
+			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search allow / *",
+				"rsl search disallow /a *"}},
 			[]string{"major preference - rsl search allow partial"}},
 		{"of another part", answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow /b *"}},
 			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow /a *"}},
@@ -77,18 +86,25 @@ func TestDocumentsChange(t *testing.T) {
 		{"to one agent", answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow / *"}},
 			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow / bot"}},
 			[]string{"major preference - rsl search disallow partial"}},
-		{"one agent more changes nothing", answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow / *"}},
-			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow / bot", "rsl search disallow / *"}}, nil},
-		{"the page says it in HTML, then in a header", answeredHost{documents: []string{"page present A"}, stated: []string{"page ai-train disallow / *"}},
+		{"one agent more changes nothing", answeredHost{documents: []string{"rsl present A"},
+			stated: []string{"rsl search disallow / *"}},
+			answeredHost{documents: []string{"rsl present A"}, stated: []string{"rsl search disallow / bot",
+				"rsl search disallow / *"}}, nil},
+		{"the page says it in HTML, then in a header", answeredHost{documents: []string{"page present A"},
+			stated: []string{"page ai-train disallow / *"}},
 			answeredHost{documents: []string{"page present B"}, stated: []string{"header ai-train disallow / *"}}, nil},
-		{"the page no longer says it", answeredHost{documents: []string{"page present A"}, stated: []string{"page ai-train disallow / *"}},
+		{"the page no longer says it", answeredHost{documents: []string{"page present A"},
+			stated: []string{"page ai-train disallow / *"}},
 			answeredHost{documents: []string{"page present B"}}, []string{"major preference - page ai-train disallow -"}},
 		{"two licences, of which an outage hides one", answeredHost{documents: []string{"rsl present A", "rsl present B"}},
 			answeredHost{documents: []string{"rsl present A", "rsl unreachable -"}}, nil},
 		{"one licence of two", answeredHost{documents: []string{"rsl present A", "rsl present B"}},
-			answeredHost{documents: []string{"rsl present A", "rsl absent -"}}, []string{"cosmetic document - rsl - present other_text"}},
-		{"of licences too many nobody knows, in either run", answeredHost{documents: []string{"rsl present A", "rsl not_asked - beyond", "rsl not_asked - beyond,more"}},
-			answeredHost{documents: []string{"rsl absent -", "rsl not_asked - beyond"}}, []string{"minor document - rsl - present absent"}},
+			answeredHost{documents: []string{"rsl present A", "rsl absent -"}},
+			[]string{"cosmetic document - rsl - present other_text"}},
+		{"of licences too many nobody knows, in either run",
+			answeredHost{documents: []string{"rsl present A", "rsl not_asked - beyond", "rsl not_asked - beyond,more"}},
+			answeredHost{documents: []string{"rsl absent -", "rsl not_asked - beyond"}},
+			[]string{"minor document - rsl - present absent"}},
 	} {
 		host := fmt.Sprintf("https://h%d.example", i)
 		row.before.Fetch, row.after.Fetch = audittest.Fetch(host, "success", "A", 0), audittest.Fetch(host, "success", "A", 7)
@@ -101,9 +117,10 @@ func TestDocumentsChange(t *testing.T) {
 	dir := t.TempDir()
 	writeAnswered(t, dir, "a", 0, before)
 	writeAnswered(t, dir, "b", 7, after)
-	rows, r := changedRows(t, dir, "- {name: any, no_change: document}\n- {name: none refuses, no_change: preference, use: ai-train, after: disallow}\n"+
-		"- {name: of an agent, no_change: preference, agents: GPTBot}\n- {name: all, no_change: all, at_most: 40}\n"+
-		"- {name: not known, no_change: document, hosts: [h6.example, h7.example]}\n- {name: not asked, no_change: document, hosts: h8.example}\n",
+	rows, r := changedRows(t, dir, "- {name: any, no_change: document}\n- {name: none refuses, no_change: preference, "+
+		"use: ai-train, after: disallow}\n- {name: of an agent, no_change: preference, agents: GPTBot}\n"+
+		"- {name: all, no_change: all, at_most: 40}\n- {name: not known, no_change: document, hosts: [h6.example, "+
+		"h7.example]}\n- {name: not asked, no_change: document, hosts: h8.example}\n",
 		"document", "preference")
 	slices.Sort(want)
 	if diff := cmp.Diff(want, rows); diff != "" {
@@ -113,7 +130,8 @@ func TestDocumentsChange(t *testing.T) {
 	for _, p := range r.Expectations {
 		promised = append(promised, fmt.Sprint(p.Name, ": ", p.State, " ", p.Broken))
 	}
-	if diff := cmp.Diff([]string{"any: broken 9", "none refuses: broken 1", "of an agent: kept 0", "all: kept 15", "not known: unchecked 0", "not asked: unchecked 0"}, promised); diff != "" {
+	if diff := cmp.Diff([]string{"any: broken 9", "none refuses: broken 1", "of an agent: kept 0", "all: kept 15",
+		"not known: unchecked 0", "not asked: unchecked 0"}, promised); diff != "" {
 		t.Errorf("promises: -want +got\n%s", diff)
 	}
 	var counted []string
@@ -121,9 +139,11 @@ func TestDocumentsChange(t *testing.T) {
 		counted = append(counted, fmt.Sprint(d.Document, " ", d.Came, " ", d.Gone, " ", d.Reworded, " ", d.Otherwise))
 	}
 	for _, s := range r.Stated {
-		counted = append(counted, fmt.Sprint(s.Document, " ", s.Use, " ", s.Refuses, " ", s.Permits, " ", s.Prices, " ", s.Depends, " ", s.Withdraws, " ", s.Undecided))
+		counted = append(counted, fmt.Sprint(s.Document, " ", s.Use, " ", s.Refuses, " ", s.Permits, " ", s.Prices, " ",
+			s.Depends, " ", s.Withdraws, " ", s.Undecided))
 	}
-	if diff := cmp.Diff([]string{"llms.txt 1 1 1 0", "rsl 0 1 2 0", "tdmrep 1 2 0 0", "page ai-train 0 0 0 0 1 0", "rsl ai-train 0 0 1 0 0 0", "rsl search 0 0 0 2 0 1",
+	if diff := cmp.Diff([]string{"llms.txt 1 1 1 0", "rsl 0 1 2 0", "tdmrep 1 2 0 0", "page ai-train 0 0 0 0 1 0",
+		"rsl ai-train 0 0 1 0 0 0", "rsl search 0 0 0 2 0 1",
 		"tdmrep ai-train 1 0 0 0 1 0"}, counted); diff != "" {
 		t.Errorf("counts: -want +got\n%s", diff)
 	}
@@ -155,20 +175,27 @@ func TestPagesChange(t *testing.T) {
 	}{
 		{"served as before", []string{served, bot("served")}, []string{served, bot("served")}, ""},
 		{"turned away", []string{served, bot("served")}, []string{served, bot("refused")}, "major page bot served refused"},
-		{"redirected away", []string{served, bot("served_other")}, []string{served, bot("redirected_away")}, "major page bot served_other redirected_away"},
+		{"redirected away", []string{served, bot("served_other")}, []string{served, bot("redirected_away")},
+			"major page bot served_other redirected_away"},
 		{"let in", []string{served, bot("payment")}, []string{served, bot("served")}, "major page bot payment served"},
-		{"turned away in another way", []string{served, bot("refused")}, []string{served, bot("challenge")}, "minor page bot refused challenge"},
-		{"another page", []string{served, bot("served")}, []string{served, bot("served_other")}, "minor page bot served served_other"},
-		{"an error may be an outage", []string{served, bot("served")}, []string{served, bot("server_error")}, "minor page bot served server_error"},
+		{"turned away in another way", []string{served, bot("refused")}, []string{served, bot("challenge")},
+			"minor page bot refused challenge"},
+		{"another page", []string{served, bot("served")}, []string{served, bot("served_other")},
+			"minor page bot served served_other"},
+		{"an error may be an outage", []string{served, bot("served")}, []string{served, bot("server_error")},
+			"minor page bot served server_error"},
 		{"not asked", []string{served, bot("served")}, []string{served, bot("not_asked")}, ""},
 		{"the control was not served", []string{served, bot("served")}, []string{"/ !control refused", bot("refused")}, ""},
 		{"the control was served once", []string{served, bot("served")}, []string{served + " once", bot("refused")}, ""},
 		{"without a control", []string{bot("served")}, []string{bot("refused")}, "major page bot served refused"},
-		{"another page was asked for", []string{served, bot("served")}, []string{"/x !control served", "/x bot/GPTBot refused"}, ""},
+		{"another page was asked for", []string{served, bot("served")}, []string{"/x !control served",
+			"/x bot/GPTBot refused"}, ""},
 		{"for another agent", []string{served, bot("served")}, []string{served, "/ bot/Googlebot refused"}, ""},
-		{"the answers for robots.txt are no matter", []string{"!control refused - -", served, bot("served")}, []string{"!control refused - -", served, bot("refused")}, "major page bot served refused"},
+		{"the answers for robots.txt are no matter", []string{"!control refused - -", served, bot("served")},
+			[]string{"!control refused - -", served, bot("refused")}, "major page bot served refused"},
 	} {
-		before, after = append(before, append([]string{aFile}, row.before...)), append(after, append([]string{aFile}, row.after...))
+		before, after = append(before, append([]string{aFile}, row.before...)),
+			append(after, append([]string{aFile}, row.after...))
 		if i < 2 {
 			before[i], after[i] = append(before[i], control, alike), append(after[i], control, alike)
 		}
@@ -180,8 +207,9 @@ func TestPagesChange(t *testing.T) {
 	dir := t.TempDir()
 	answeredRun(t, dir, "a", 0, before...)
 	answeredRun(t, dir, "b", 7, after...)
-	rows, r := changedRows(t, dir, "- {name: page, no_change: page, hosts: [h0.example, h1.example]}\n- {name: unknown, no_change: page, hosts: h7.example}\n"+
-		"- {name: robots, no_change: answer, hosts: h2.example}\n", "page", "answer")
+	rows, r := changedRows(t, dir, "- {name: page, no_change: page, hosts: [h0.example, h1.example]}\n"+
+		"- {name: unknown, no_change: page, hosts: h7.example}\n- {name: robots, no_change: answer, hosts: h2.example}\n",
+		"page", "answer")
 	for i := range rows {
 		rows[i] = strings.ReplaceAll(rows[i], " - ", " ")
 	}

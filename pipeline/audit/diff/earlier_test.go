@@ -80,7 +80,8 @@ func compared(t *testing.T, dir string, k int, promises string) (*Result, []stri
 		if row.BeforeRun != nil {
 			before = *row.BeforeRun
 		}
-		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, schema.OrZero(row.Agent), schema.OrZero(row.After), before))
+		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, schema.OrZero(row.Agent),
+			schema.OrZero(row.After), before))
 	}
 	return r, rows
 }
@@ -97,7 +98,8 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 `
 	states := func(r *Result) (out []string) {
 		for _, p := range r.Expectations {
-			out = append(out, fmt.Sprintf("%s: %s %v, %d checked, %d broken, %d unknown", p.Name, p.State, p.Fails, p.Checked, p.Broken, p.Unknown))
+			out = append(out, fmt.Sprintf("%s: %s %v, %d checked, %d broken, %d unknown", p.Name, p.State, p.Fails, p.Checked,
+				p.Broken, p.Unknown))
 		}
 		return out
 	}
@@ -226,7 +228,8 @@ func TestOutagesOfManyWeeks(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]journal.EarlierRun{{Run: "w3", Hosts: 1}, {Run: "w2", Hosts: 1}, {Run: "w1", Hosts: 4}}, r.Earlier); diff != "" {
+	if diff := cmp.Diff([]journal.EarlierRun{{Run: "w3", Hosts: 1}, {Run: "w2", Hosts: 1}, {Run: "w1", Hosts: 4}},
+		r.Earlier); diff != "" {
 		t.Errorf("earlier runs (-want +got):\n%s", diff)
 	}
 	if r.Compared != 10 || r.Unread != 3 || r.New != 1 {
@@ -253,7 +256,8 @@ func TestOutagesOfAScheme(t *testing.T) {
 		f.Host = "h.example"
 		return f
 	}
-	lost, lostHTTP := audittest.Fetch("https://h.example", "network_failure", "", 0), fellBack(audittest.Fetch("http://h.example", "network_failure", "", 0))
+	lost, lostHTTP := audittest.Fetch("https://h.example", "network_failure", "", 0),
+		fellBack(audittest.Fetch("http://h.example", "network_failure", "", 0))
 	const moved = "reachability https://h.example http://h.example since "
 	for _, row := range []struct {
 		name   string
@@ -265,21 +269,30 @@ func TestOutagesOfAScheme(t *testing.T) {
 			[]string{"reachability http://h.example https://h.example since w2", "text A C since w1"}, 0},
 		{"https, http", [][]schema.Fetch{{https("A")}, {http("B")}}, []string{moved + "w1"}, 1},
 		{"http, https, http", [][]schema.Fetch{{http("A")}, {https("B")}, {http("C")}}, []string{moved + "w2"}, 1},
-		{"http, nothing, http", [][]schema.Fetch{{http("A")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"http, nothing by http, http", [][]schema.Fetch{{http("A")}, {lostHTTP}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"http, nothing, https", [][]schema.Fetch{{http("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
-		{"https, http, nothing, https", [][]schema.Fetch{{https("A")}, {http("B")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w3", "text A C since w1"}, 0},
-		{"http, https, nothing, http", [][]schema.Fetch{{http("A")}, {https("B")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w3"}, 1},
-		{"another port, nothing, https", [][]schema.Fetch{{other("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
+		{"http, nothing, http", [][]schema.Fetch{{http("A")}, {lost}, {http("C")}},
+			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
+		{"http, nothing by http, http", [][]schema.Fetch{{http("A")}, {lostHTTP}, {http("C")}},
+			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
+		{"http, nothing, https", [][]schema.Fetch{{http("A")}, {lost}, {https("C")}},
+			[]string{"reachability network_failure success since w2"}, 1},
+		{"https, http, nothing, https", [][]schema.Fetch{{https("A")}, {http("B")}, {lost}, {https("C")}},
+			[]string{"reachability network_failure success since w3", "text A C since w1"}, 0},
+		{"http, https, nothing, http", [][]schema.Fetch{{http("A")}, {https("B")}, {lost}, {http("C")}},
+			[]string{"reachability network_failure success since w3"}, 1},
+		{"another port, nothing, https", [][]schema.Fetch{{other("A")}, {lost}, {https("C")}},
+			[]string{"reachability network_failure success since w2"}, 1},
 		{"two ports", [][]schema.Fetch{{https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
 			[]string{"reachability network_failure success since w2", "text B D since w2"}, 1},
-		{"two ports, and http long ago", [][]schema.Fetch{{http("Z"), other("Z")}, {https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
+		{"two ports, and http long ago", [][]schema.Fetch{{http("Z"), other("Z")}, {https("A"), other("B")},
+			{lost, other("B")}, {http("C"), other("D")}},
 			[]string{"reachability network_failure success since w3", "text B D since w3"}, 1},
 		{"two ports, https", [][]schema.Fetch{{https("A"), other("B")}, {lost, other("B")}, {https("C"), other("B")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"other hosts", [][]schema.Fetch{{audittest.Fetch("https://g.example", "success", "G", 0), https("A"), audittest.Fetch("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
+		{"other hosts", [][]schema.Fetch{{audittest.Fetch("https://g.example", "success", "G", 0), https("A"),
+			audittest.Fetch("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"several captures", [][]schema.Fetch{{https("A"), audittest.Fetch("https://h.example", "success", "B", 3)}, {lost}, {https("B")}},
+		{"several captures", [][]schema.Fetch{{https("A"), audittest.Fetch("https://h.example", "success", "B", 3)}, {lost},
+			{https("B")}},
 			[]string{"reachability network_failure success since w2"}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -288,7 +301,8 @@ func TestOutagesOfAScheme(t *testing.T) {
 				audittest.Run(t, dir, fmt.Sprint("w", k+1), []string{"fetches"}, rows)
 			}
 			last := len(row.runs)
-			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: fmt.Sprint("w", last-1), After: fmt.Sprint("w", last)})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: fmt.Sprint("w", last-1),
+				After: fmt.Sprint("w", last)})
 			sinktest.Must(t, err)
 			var got []string
 			for _, c := range changesOf(t, dir, r.After, r.Before) {

@@ -49,29 +49,45 @@ var ruleEdits = []ruleEdit{
 	{name: "an implied rule is added", after: "Disallow: RULE\nDisallow: RULEimplied/", changes: sameMeaning},
 	{name: "an implied rule with stars is added", after: "Disallow: RULE\nDisallow: RULE*/x*y$", changes: sameMeaning},
 	{name: "a rule is split", after: "Disallow: RULE$\nDisallow: RULE*", changes: sameMeaning},
-	{name: "a rule is split by its first letter, and the last is forgotten", before: "Disallow: RULE\nDisallow: /robotest/", after: "Disallow: RULE\nDisallow: /robotest/a\nDisallow: /robotest/$",
+	{name: "a rule is split by its first letter, and the last is forgotten",
+		before: "Disallow: RULE\nDisallow: /robotest/", after: "Disallow: RULE\nDisallow: /robotest/a\nDisallow: /robotest/$",
 		path: "/robotest/!", changes: forAll("rules minor AGENT {P} /robotest/! - opens {L+1} -")},
-	{name: "a rule is split, and something is lost", after: "Disallow: RULE$\nDisallow: RULE/", path: "RULE!", changes: forAll("rules minor AGENT {P} RULE! - opens {L} -")},
-	{name: "an escape changes its case", before: "Disallow: /robotest%c3%a9", after: "Disallow: /robotest%C3%A9", changes: sameMeaning},
-	{name: "an escape becomes what it stands for", before: "Disallow: /robotest%C3%A9", after: "Disallow: /robotest\u00e9", changes: sameMeaning},
-	{name: "a byte becomes its escape", before: "Disallow: /robotest\xe9", after: "Disallow: /robotest%E9", changes: sameMeaning},
+	{name: "a rule is split, and something is lost", after: "Disallow: RULE$\nDisallow: RULE/", path: "RULE!",
+		changes: forAll("rules minor AGENT {P} RULE! - opens {L} -")},
+	{name: "an escape changes its case", before: "Disallow: /robotest%c3%a9", after: "Disallow: /robotest%C3%A9",
+		changes: sameMeaning},
+	{name: "an escape becomes what it stands for", before: "Disallow: /robotest%C3%A9",
+		after: "Disallow: /robotest\u00e9", changes: sameMeaning},
+	{name: "a byte becomes its escape", before: "Disallow: /robotest\xe9", after: "Disallow: /robotest%E9",
+		changes: sameMeaning},
 	{name: "a letter is escaped", before: "Disallow: /robotest-x", after: "Disallow: /robotest%2Dx", path: "/robotest%2Dx",
 		changes: strings.ReplaceAll(forAll("rules major AGENT {P} /robotest%2Dx - both - {L}"), "{P}", "google")},
-	{name: "the group is copied for a named agent", behind: "\n\nUser-agent: RoboTestB\nCOPY", changes: "group minor RoboTestB ai-training - - - partial - {N}"},
-	{name: "it is copied, and a path closed", behind: "\n\nUser-agent: RoboTestB\nCOPYDisallow: /robotest", path: "/robotest",
-		changes: "group minor RoboTestB ai-training - - - partial - {N}\nrules major RoboTestB ai-training {P} /robotest - closes - {E}"},
-	{name: "a path is closed that no sample names", after: "Disallow: RULE\nDisallow: /robotest", path: "/robotest", changes: forAll("rules major AGENT {P} /robotest - closes - {L+1}")},
-	{name: "a path is opened that no sample names", before: "Disallow: RULE\nDisallow: /robotest", after: "Disallow: RULE", path: "/robotest", changes: forAll("rules minor AGENT {P} /robotest - opens {L+1} -")},
-	{name: "a query is closed", after: "Disallow: RULE\nDisallow: /*?robotest=", path: "/?robotest=", changes: forAll("rules major AGENT {P} /?robotest= - closes - {L+1}")},
-	{name: "a path moves", before: "Disallow: /robotest", after: "Disallow: /robomoved", path: "/robotest", changes: forAll("rules major AGENT {P} /robomoved - both - {L}")},
-	{name: "an exception", after: "Disallow: RULE\nAllow: RULErobotest", path: "RULErobotest", changes: forAll("rules minor AGENT {P} RULErobotest - opens {L} {L+1}")},
+	{name: "the group is copied for a named agent", behind: "\n\nUser-agent: RoboTestB\nCOPY",
+		changes: "group minor RoboTestB ai-training - - - partial - {N}"},
+	{name: "it is copied, and a path closed", behind: "\n\nUser-agent: RoboTestB\nCOPYDisallow: /robotest",
+		path: "/robotest",
+		changes: "group minor RoboTestB ai-training - - - partial - {N}\nrules major RoboTestB ai-training {P} /robotest " +
+			"- closes - {E}"},
+	{name: "a path is closed that no sample names", after: "Disallow: RULE\nDisallow: /robotest", path: "/robotest",
+		changes: forAll("rules major AGENT {P} /robotest - closes - {L+1}")},
+	{name: "a path is opened that no sample names", before: "Disallow: RULE\nDisallow: /robotest",
+		after: "Disallow: RULE", path: "/robotest", changes: forAll("rules minor AGENT {P} /robotest - opens {L+1} -")},
+	{name: "a query is closed", after: "Disallow: RULE\nDisallow: /*?robotest=", path: "/?robotest=",
+		changes: forAll("rules major AGENT {P} /?robotest= - closes - {L+1}")},
+	{name: "a path moves", before: "Disallow: /robotest", after: "Disallow: /robomoved", path: "/robotest",
+		changes: forAll("rules major AGENT {P} /robomoved - both - {L}")},
+	{name: "an exception", after: "Disallow: RULE\nAllow: RULErobotest", path: "RULErobotest",
+		changes: forAll("rules minor AGENT {P} RULErobotest - opens {L} {L+1}")},
 	{name: "an exception of nothing", starless: true, after: "Disallow: RULE\nAllow: /robotest", changes: sameMeaning},
 	{name: "a rule is doubled", after: "Disallow: RULE\ndisallow : RULE # again", changes: sameMeaning},
 	{name: "a comment", after: "# today\nDisallow: RULE", changes: sameMeaning},
-	{name: "other ends of lines", whole: func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }, changes: sameMeaning},
-	{name: "a group of strangers", always: "\n\nUser-agent: RoboStranger\nUser-agent: RoboOther\nDisallow: /a", behind: "\nDisallow: /b",
+	{name: "other ends of lines", whole: func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		changes: sameMeaning},
+	{name: "a group of strangers", always: "\n\nUser-agent: RoboStranger\nUser-agent: RoboOther\nDisallow: /a",
+		behind:  "\nDisallow: /b",
 		changes: "rules major robostranger - {P} /b - closes - {E}\nrules major roboother - {P} /b - closes - {E}"},
-	{name: "a group of strangers, with an implied rule", always: "\n\nUser-agent: RoboStranger\nDisallow: /a", behind: "\nDisallow: /a/b\nAllow: /b", changes: sameMeaning},
+	{name: "a group of strangers, with an implied rule", always: "\n\nUser-agent: RoboStranger\nDisallow: /a",
+		behind: "\nDisallow: /a/b\nAllow: /b", changes: sameMeaning},
 }
 
 // plainRule is a rule that edits can be made of.
@@ -101,7 +117,9 @@ func realFiles(t *testing.T) (out []realFile) {
 				stars++
 			}
 		}
-		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.Remarks) > 0 || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff") || strings.Contains(strings.ToLower(text), "robo") && strings.Contains(strings.ToLower(text), "test") ||
+		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.Remarks) > 0 ||
+			strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff") || strings.Contains(strings.ToLower(text),
+			"robo") && strings.Contains(strings.ToLower(text), "test") ||
 			slices.ContainsFunc(f.Rules, func(r robots.Rule) bool {
 				return r.Kind == robots.Allow || !r.Effective || r.Wildcard && r.Pattern[0] == '*'
 			}) {
@@ -204,7 +222,8 @@ func TestEditsOfRealFiles(t *testing.T) {
 	for i, c := range []struct {
 		name, tables string
 		profiles     []*robots.Profile
-	}{{"from tables", tables, []*robots.Profile{google}}, {"from bodies", tables + " bodies", []*robots.Profile{google, rfc}}} {
+	}{{"from tables", tables, []*robots.Profile{google}}, {"from bodies", tables + " bodies", []*robots.Profile{
+		google, rfc}}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			audittest.StoredRun(t, dir, "a", folders[0], c.tables, c.profiles...)

@@ -29,7 +29,8 @@ func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 		return out
 	}
 	worst := make(map[string]int)
-	kinds, agents, categories, profiles := make(map[string]set), make(map[string]set), make(map[string]set), make(map[string]set)
+	kinds, agents, categories, profiles := make(map[string]set), make(map[string]set), make(map[string]set),
+		make(map[string]set)
 	for _, c := range rows {
 		add(kinds, c.Severity+" "+c.Kind, c.Origin)
 		if c.Kind == "host_new" || c.Kind == "host_gone" {
@@ -46,9 +47,12 @@ func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 			is   bool
 			what string
 		}{
-			{c.Kind == "policy_class" && *c.After == "disallow_all", "shut out"}, {c.Kind == "policy_class" && *c.Before == "disallow_all", "let in"},
-			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || schema.OrZero(c.Before) == "allow_all", "closed"},
-			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || schema.OrZero(c.Before) == "disallow_all", "opened"},
+			{c.Kind == "policy_class" && *c.After == "disallow_all", "shut out"}, {c.Kind == "policy_class" &&
+				*c.Before == "disallow_all", "let in"},
+			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || schema.OrZero(c.Before) == "allow_all",
+				"closed"},
+			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || schema.OrZero(c.Before) == "disallow_all",
+				"opened"},
 		} {
 			if how.is {
 				add(agents, *c.Agent+" "+*c.Profile+" "+how.what, c.Origin)
@@ -62,14 +66,17 @@ func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 		want.add(change.Severities[severity])
 	}
 	if want != r.BySeverity || int64(len(worst)) != r.Changed || want.Critical == 0 || want.Cosmetic == 0 {
-		t.Errorf("hosts by severity are %+v of %d changed, and the table has %+v of %d", r.BySeverity, r.Changed, want, len(worst))
+		t.Errorf("hosts by severity are %+v of %d changed, and the table has %+v of %d", r.BySeverity, r.Changed, want,
+			len(worst))
 	}
-	ofKind, ofAgent, ofCategory, ofProfile := make(map[string]int64), make(map[string]int64), make(map[string]int64), make(map[string]int64)
+	ofKind, ofAgent, ofCategory, ofProfile := make(map[string]int64), make(map[string]int64), make(map[string]int64),
+		make(map[string]int64)
 	for _, k := range r.Kinds {
 		ofKind[k.Severity+" "+k.Kind] = k.Hosts
 	}
 	counts := func(into map[string]int64, of string, c change.Counts) {
-		for how, n := range map[string]int64{"closed": c.Closed, "opened": c.Opened, "shut out": c.ShutOut, "let in": c.LetIn} {
+		for how, n := range map[string]int64{"closed": c.Closed, "opened": c.Opened, "shut out": c.ShutOut,
+			"let in": c.LetIn} {
 			if n > 0 {
 				into[of+" "+how] = n
 			}
@@ -87,7 +94,8 @@ func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 	for _, row := range []struct {
 		what      string
 		want, got map[string]int64
-	}{{"kinds", size(kinds), ofKind}, {"agents", size(agents), ofAgent}, {"categories", size(categories), ofCategory}, {"profiles", size(profiles), ofProfile}} {
+	}{{"kinds", size(kinds), ofKind}, {"agents", size(agents), ofAgent}, {"categories", size(categories), ofCategory},
+		{"profiles", size(profiles), ofProfile}} {
 		if diff := cmp.Diff(row.want, row.got); diff != "" {
 			t.Errorf("hosts by %s (-table +summary):\n%s", row.what, diff)
 		}

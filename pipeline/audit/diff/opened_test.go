@@ -14,7 +14,8 @@ func TestHostsThatOpened(t *testing.T) {
 	for i := range MaxExamples + 5 {
 		host, rank := fmt.Sprint("h", i), int64(100-i)
 		row := func(kind, severity, agent, before, after string) {
-			r.add(&schema.Change{Host: host, Origin: "https://" + host, Rank: &rank, Kind: kind, Severity: severity, Agent: &agent, Category: new("seo"), Profile: new("google"), Before: schema.NonZero(before), After: &after})
+			r.add(&schema.Change{Host: host, Origin: "https://" + host, Rank: &rank, Kind: kind, Severity: severity,
+				Agent: &agent, Category: new("seo"), Profile: new("google"), Before: schema.NonZero(before), After: &after})
 		}
 		row("policy_class", "critical", "A", "partial", "disallow_all")
 		if i != 3 {
@@ -25,7 +26,8 @@ func TestHostsThatOpened(t *testing.T) {
 		r.endOfPair()
 	}
 	r.finish()
-	if len(r.Opened) != MaxExamples || r.Opened[0].Host != fmt.Sprint("h", MaxExamples+4) || *r.Opened[0].Agent != "C" || r.Opened[0].Hosts != 1 {
+	if len(r.Opened) != MaxExamples || r.Opened[0].Host != fmt.Sprint("h", MaxExamples+4) || *r.Opened[0].Agent != "C" ||
+		r.Opened[0].Hosts != 1 {
 		t.Errorf("%d opened, first %+v", len(r.Opened), r.Opened[0])
 	}
 	for _, e := range append(r.Opened, r.Examples...) {

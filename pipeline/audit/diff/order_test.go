@@ -29,14 +29,18 @@ func TestAgentsInAnotherOrder(t *testing.T) {
 		"h.example verdict minor RoboTestB other google / disallow allow 4 -",
 	}
 	for _, lists := range [][2]string{
-		{"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n"},
-		{"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n", "- {name: RoboTestC}\n- {name: RoboTestB}\n- {name: RoboTestA}\n"},
-		{"- {name: RoboTestD}\n- {name: RoboTestA}\n- {name: RoboTestB}\n", "- {name: RoboTestB}\n- {name: RoboTestC}\n- {name: RoboTestA}\n"},
+		{"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n",
+			"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n"},
+		{"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n",
+			"- {name: RoboTestC}\n- {name: RoboTestB}\n- {name: RoboTestA}\n"},
+		{"- {name: RoboTestD}\n- {name: RoboTestA}\n- {name: RoboTestB}\n",
+			"- {name: RoboTestB}\n- {name: RoboTestC}\n- {name: RoboTestA}\n"},
 	} {
 		dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
 			agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
 			sinktest.Must(t, err)
-			audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}, Samples: samples})
+			audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents,
+				Profiles: []*robots.Profile{google}, Samples: samples})
 		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		sinktest.Must(t, err)
@@ -49,12 +53,14 @@ func TestAgentsInAnotherOrder(t *testing.T) {
 // Without the table agents, the table policies says how an agent is spelt and what it is.
 func TestAgentsWithoutRegistry(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
-	texts := map[string][2]string{"h.example": {"User-agent: *\nDisallow: /x\n", "User-agent: robotesta\nDisallow: /x\nUser-agent: *\nDisallow: /x\n"}}
+	texts := map[string][2]string{"h.example": {"User-agent: *\nDisallow: /x\n",
+		"User-agent: robotesta\nDisallow: /x\nUser-agent: *\nDisallow: /x\n"}}
 	for _, tables := range []string{"fetches groups policies agents", "fetches groups policies"} {
 		dir := twoFolders(t, texts, tables, google)
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		sinktest.Must(t, err)
-		if diff := cmp.Diff([]string{"h.example group minor RoboTestA search - - - partial - 1"}, shownChanges(t, dir)); diff != "" {
+		if diff := cmp.Diff([]string{"h.example group minor RoboTestA search - - - partial - 1"},
+			shownChanges(t, dir)); diff != "" {
 			t.Errorf("tables %s: -want +got\n%s", tables, diff)
 		}
 	}

@@ -67,10 +67,12 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 // what a host's robots.txt is: the host is unread, and no policy has changed.
 func TestAnUnresolvedCaptureIsNoChange(t *testing.T) {
 	const file = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /private\n"
-	revisit := strings.Replace(sinktest.Response("h.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1)
+	revisit := strings.Replace(sinktest.Response("h.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response",
+		"WARC-Type: revisit", 1)
 	for reason, capture := range map[string]string{
-		"redirect_unresolved": sinktest.Response("h.example", "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/robots.txt\r\n\r\n"),
-		"revisit_unresolved":  revisit,
+		"redirect_unresolved": sinktest.Response("h.example",
+			"HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/robots.txt\r\n\r\n"),
+		"revisit_unresolved": revisit,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			c := audittest.Config(t, func(http.ResponseWriter, *http.Request) {}, "")

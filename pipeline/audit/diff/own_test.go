@@ -18,7 +18,8 @@ import (
 // is undecided, for the tables hold google's reading.
 func TestOwnComparesByEachParser(t *testing.T) {
 	own, _ := robots.ProfileNamed("own")
-	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA}\n- {name: RoboTestB, reads_as: urllib-2025}\n"))
+	agents, _, err := registry.ParseAgents("agents",
+		[]byte("- {name: RoboTestA}\n- {name: RoboTestB, reads_as: urllib-2025}\n"))
 	sinktest.Must(t, err)
 	texts := map[string][2]string{
 		"blank.example": {
@@ -43,7 +44,8 @@ func TestOwnComparesByEachParser(t *testing.T) {
 		}},
 	} {
 		dir := eachFolder(t, texts, func(dir, run, folder string, _ int) {
-			audittest.StoredRunOf(t, dir, run, folder, c.tables, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{own}})
+			audittest.StoredRunOf(t, dir, run, folder, c.tables, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{
+				own}})
 		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		sinktest.Must(t, err)

@@ -32,7 +32,8 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 		return "h.example policy_class critical " + agent + " google - partial disallow_all - -"
 	}
 	every := []string{closed("RoboTestA search"), closed("RoboTestB ai-training"), closed("RoboTestC other")}
-	const differently = "the runs define the profile google differently (profile google: wildcards was false and is true): "
+	const differently = "the runs define the profile google differently (profile google: wildcards was " +
+		"false and is true): "
 	for _, c := range []struct {
 		name, tables, before, after string
 		profiles                    [2]*robots.Profile
@@ -40,16 +41,23 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 		note                        string
 		state                       expect.State // of a promise that no class changes
 	}{
-		{"a comment, and the profile since", tablesOfRules, all, today + all, [2]*robots.Profile{&literal, google}, nil, differently + "policies and verdicts under it are not compared", expect.Unchecked},
-		{"the same with bodies", tablesOfRules + " bodies", all, today + all, [2]*robots.Profile{&literal, google}, nil, differently + "under it the bodies", expect.Kept},
-		{"a closing, with bodies", tablesOfRules + " bodies", "User-agent: *\nDisallow: /x\n", shut, [2]*robots.Profile{&literal, google}, every, differently, expect.Broken},
-		{"a closing, without", tablesOfRules, "User-agent: *\nDisallow: /x\n", shut, [2]*robots.Profile{&literal, google}, nil, differently, expect.Unchecked},
-		{"a closing, where only redirects count otherwise", tablesOfRules, "User-agent: *\nDisallow: /x\n", shut, [2]*robots.Profile{&few, google}, every, "max_redirects was 1 and is 5): hosts are compared only where", expect.Broken},
-		{"a change by the profile of both runs", tablesOfRules, "User-agent: *\nDisallow: /x*\n", "User-agent: *\nDisallow: /x\n", [2]*robots.Profile{&literal, &literal}, []string{
-			"h.example rules major RoboTestA search google /x - closes - 2",
-			"h.example rules major RoboTestB ai-training google /x - closes - 2",
-			"h.example rules major RoboTestC other google /x - closes - 2", // with wildcards, the two mean the same
-		}, "", expect.Kept},
+		{"a comment, and the profile since", tablesOfRules, all, today + all, [2]*robots.Profile{&literal, google}, nil,
+			differently + "policies and verdicts under it are not compared", expect.Unchecked},
+		{"the same with bodies", tablesOfRules + " bodies", all, today + all, [2]*robots.Profile{&literal, google}, nil,
+			differently + "under it the bodies", expect.Kept},
+		{"a closing, with bodies", tablesOfRules + " bodies", "User-agent: *\nDisallow: /x\n", shut, [2]*robots.Profile{
+			&literal, google}, every, differently, expect.Broken},
+		{"a closing, without", tablesOfRules, "User-agent: *\nDisallow: /x\n", shut, [2]*robots.Profile{&literal, google},
+			nil, differently, expect.Unchecked},
+		{"a closing, where only redirects count otherwise", tablesOfRules, "User-agent: *\nDisallow: /x\n", shut,
+			[2]*robots.Profile{&few, google}, every, "max_redirects was 1 and is 5): hosts are compared only where",
+			expect.Broken},
+		{"a change by the profile of both runs", tablesOfRules, "User-agent: *\nDisallow: /x*\n",
+			"User-agent: *\nDisallow: /x\n", [2]*robots.Profile{&literal, &literal}, []string{
+				"h.example rules major RoboTestA search google /x - closes - 2",
+				"h.example rules major RoboTestB ai-training google /x - closes - 2",
+				"h.example rules major RoboTestC other google /x - closes - 2", // with wildcards, the two mean the same
+			}, "", expect.Kept},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -58,7 +66,8 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 				sinktest.Must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
 				audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, c.tables, c.profiles[i])
 			}
-			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, "no_change: policy_class")})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b",
+				Expect: expected(t, "no_change: policy_class")})
 			sinktest.Must(t, err)
 			slices.Sort(c.want)
 			if diff := cmp.Diff(c.want, shownChanges(t, dir)); diff != "" {
@@ -126,12 +135,14 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 		sinktest.Must(t, err)
 	}
-	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
+	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b",
+		Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
 	sinktest.Must(t, err)
 	if diff := cmp.Diff([]string(nil), shownChanges(t, c.Dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for i, want := range []expect.State{expect.Unchecked, expect.Unchecked, expect.Unchecked} { // nothing is compared of the host
+	// nothing is compared of the host
+	for i, want := range []expect.State{expect.Unchecked, expect.Unchecked, expect.Unchecked} {
 		if p := r.Expectations[i]; p.State != want {
 			t.Errorf("%s is %s, want %s: %s", p.Name, p.State, want, p.Note)
 		}
@@ -147,14 +158,19 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 		"shut.example":    {"User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /\n"},
 		"part.example":    {"User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /x\nDisallow: /y\n"},
 	}
-	lists := []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n"}
+	lists := []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n",
+		"- {name: RoboTestA}\n- {name: RoboTestB}\n"}
 	dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
 		agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
 		sinktest.Must(t, err)
-		audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}})
+		audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents,
+			Profiles: []*robots.Profile{google}})
 	})
-	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
-	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, promises...)})
+	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*",
+		"no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]",
+		"no_change: sitemap"}
+	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b",
+		Expect: expected(t, promises...)})
 	sinktest.Must(t, err)
 	want := []string{
 		"comment.example text cosmetic - - - - {D} {D} - -",

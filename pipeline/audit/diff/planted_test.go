@@ -57,8 +57,8 @@ const plantedURL = "https://x.example/s.xml"
 func plantAgents(t *testing.T, c *pipeline.Config) {
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(
-		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
-			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
+		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, "+
+			"policy_tokens: [RoboToken]}\n- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
 	sinktest.Must(t, err)
 	c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil)
 	sinktest.Must(t, err)
@@ -96,7 +96,8 @@ func plantFiles(t *testing.T) string {
 		files[0][host], files[1][host] = guard+"\n"+before, guard+"\n"+after
 		return host
 	}
-	states := []string{"Allow: /", "Disallow: /part", "Disallow: /other", "Disallow: /part\nDisallow: /other", "Disallow: /"}
+	states := []string{"Allow: /", "Disallow: /part", "Disallow: /other", "Disallow: /part\nDisallow: /other",
+		"Disallow: /"}
 	var own []string
 	for _, agent := range []string{"RoboTestA", "RoboTestB"} {
 		group := "User-agent: " + agent + "\n"
@@ -113,7 +114,8 @@ func plantFiles(t *testing.T) string {
 	for _, agent := range []string{"RoboTestA", "RoboTestB"} {
 		group := "User-agent: " + agent + "\nDisallow: /a\n"
 		for _, use := range []string{"ai-train", "ai-input", "search"} {
-			states := []string{group, group + "Content-Signal: " + use + "=yes", group + "Content-Signal: " + use + "=no", group + "User-agent: RoboToken\nDisallow: /part"}
+			states := []string{group, group + "Content-Signal: " + use + "=yes", group + "Content-Signal: " + use + "=no",
+				group + "User-agent: RoboToken\nDisallow: /part"}
 			for i, before := range states {
 				for _, after := range states[:i] {
 					add(before, after)
@@ -124,7 +126,8 @@ func plantFiles(t *testing.T) string {
 	both := "User-agent: RoboTestA\nUser-agent: RoboTestB\n"
 	own = append(own, add(both+"Disallow: /a", both+"Disallow: /a\nDisallow: /own"))
 	for _, line := range []string{
-		"Content-Signal: ai-train=no", "Content-Usage: train-ai=n", "License: https://x.example/l", "Request-rate: 1/5", "Visit-time: 0100-0200", "Clean-param: ref /x",
+		"Content-Signal: ai-train=no", "Content-Usage: train-ai=n", "License: https://x.example/l", "Request-rate: 1/5",
+		"Visit-time: 0100-0200", "Clean-param: ref /x",
 		"Host: mirror.example", "Noindex: /x", "Sitemap: " + plantedURL, "# a comment",
 	} {
 		add("", line)
@@ -176,7 +179,8 @@ func plantAnswers(t *testing.T) string {
 			}
 		}
 	}
-	for _, two := range [][2]string{{"conditional_allow", "full_allow"}, {"conditional_allow", "undefined"}, {"full_allow", "undefined"}} {
+	for _, two := range [][2]string{{"conditional_allow", "full_allow"}, {"conditional_allow", "undefined"},
+		{"full_allow", "undefined"}} {
 		add(answered("html_redirect", two[0]), answered("html_redirect", two[1]))
 	}
 	moved := answered("success", "conditional_allow")
@@ -213,7 +217,8 @@ func plantAnswers(t *testing.T) string {
 
 // plantIdentities makes two runs whose hosts change how they answer identities.
 func plantIdentities(t *testing.T) string {
-	met := []string{"served equal -", "served stricter S", "served looser L", "served mixed M", "other - O", "challenged - -", "rate_limited - -", "payment - -", "refused - -"}
+	met := []string{"served equal -", "served stricter S", "served looser L", "served mixed M", "other - O",
+		"challenged - -", "rate_limited - -", "payment - -", "refused - -"}
 	var hosts [2][][]string
 	for i, before := range met {
 		for _, after := range met[:i] {
@@ -227,7 +232,8 @@ func plantIdentities(t *testing.T) string {
 	for i, before := range onPage {
 		for _, after := range onPage[:i] {
 			for k, met := range []string{before, after} {
-				hosts[k] = append(hosts[k], []string{aFile, "as-a/RoboTestA served equal -", "as-b/RoboTestB served equal -", control, served, "/ as-a/RoboTestA " + met, "/ as-b/RoboTestB " + met})
+				hosts[k] = append(hosts[k], []string{aFile, "as-a/RoboTestA served equal -", "as-b/RoboTestB served equal -",
+					control, served, "/ as-a/RoboTestA " + met, "/ as-b/RoboTestB " + met})
 			}
 		}
 	}
@@ -310,15 +316,18 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 	})
 	// Others may be of changes that are not planted.
 	after = slices.DeleteFunc(after, func(s string) bool {
-		return len(s) == 32 && !strings.ContainsAny(s, "./: ") || strings.Contains(s, "://") && s != plantedURL && !strings.Contains(s, ": ")
+		return len(s) == 32 && !strings.ContainsAny(s, "./: ") || strings.Contains(s, "://") && s != plantedURL &&
+			!strings.Contains(s, ": ")
 	})
-	after = slices.DeleteFunc(after, func(s string) bool { _, _, ok := change.ParseCoverage(s); return ok }) // any severity may have any
+	// any severity may have any
+	after = slices.DeleteFunc(after, func(s string) bool { _, _, ok := change.ParseCoverage(s); return ok })
 	after = append(after, "bogus", "", "closed", "2.50", "http")
 	urls = append(urls, "bogus", "")
 	return rapid.Custom(func(t *rapid.T) string {
 		text := some(t, "no_change", 10, 2, append([]string{"all"}, change.Kinds...)) +
 			some(t, "severity", 4, 2, change.Severities) + some(t, "after", 4, 2, after) + some(t, "urls", 2, 2, urls) +
-			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2, []string{"google", "rfc9309"}) + some(t, "use", 2, 2, []string{"ai-train", "ai-input", "search"}) +
+			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2,
+			[]string{"google", "rfc9309"}) + some(t, "use", 2, 2, []string{"ai-train", "ai-input", "search"}) +
 			some(t, "identity", 2, 2, []string{"as-a", "as-b"})
 		if !strings.Contains(text, "agents") {
 			text += some(t, "category", 2, 2, []string{"search", "ai-training"})
@@ -336,7 +345,8 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 	if testing.Short() {
 		size, batches = 60, 1
 	}
-	met := []string{"no_change: ['all'], after: ['redirected_away'], agents: ['RoboTestA'], identity: ['as-b']"} // and not seen at first
+	// and not seen at first
+	met := []string{"no_change: ['all'], after: ['redirected_away'], agents: ['RoboTestA'], identity: ['as-b']"}
 	for range batches {
 		var text strings.Builder
 		var texts []string
@@ -393,15 +403,18 @@ func (p *planted) breaks(promise string) string {
 	example := ""
 	for i := range p.rows {
 		row := &p.rows[i]
-		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent, "category": row.Category, "profile": row.Profile, "use": row.Use, "identity": row.Identity}
+		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent,
+			"category": row.Category, "profile": row.Profile, "use": row.Use, "identity": row.Identity}
 		matches := func(key string) bool {
 			return keys[key] == nil || columns[key] != nil && slices.Contains(keys[key], *columns[key])
 		}
 		// A row of these does not say all that changed.
-		if row.Kind == "signal" && slices.Contains(keys["no_change"], "signal") && (keys["agents"] != nil || keys["category"] != nil) {
+		if row.Kind == "signal" && slices.Contains(keys["no_change"], "signal") && (keys["agents"] != nil ||
+			keys["category"] != nil) {
 			continue
 		}
-		if row.Kind == "rules" && keys["urls"] != nil || row.Kind == "sitemap" && keys["urls"] != nil && keys["after"] != nil {
+		if row.Kind == "rules" && keys["urls"] != nil || row.Kind == "sitemap" && keys["urls"] != nil &&
+			keys["after"] != nil {
 			continue
 		}
 		ok := slices.Contains(keys["no_change"], row.Kind) || slices.Contains(keys["no_change"], "all")

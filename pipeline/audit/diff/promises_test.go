@@ -20,14 +20,17 @@ func TestExpectationsOfChanges(t *testing.T) {
 	w, lists, samples, _ := script(texts, len(texts))
 	c := twoRuns(t, w, lists, samples)
 	for text, want := range map[string]string{
-		"{no_change: policy_class, after: disallow_all, category: search}":                   "broken 4", // recipes 0 and 16, two profiles
-		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "kept 4",
-		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "broken 2",
-		"{no_change: all, severity: critical, profile: rfc9309}":                             "broken 6",
-		"{no_change: [host_new, host_gone]}":                                                 "unchecked 0", // the lists differ
-		"{no_change: all, hosts: h028.example}":                                              "kept 0",
-		"{no_change: all, hosts: elsewhere.example}":                                         "unchecked 0",
-		"{no_change: verdict, urls: /private, category: search}":                             "broken 8", // with those that the row of a class covers
+		// recipes 0 and 16, two profiles
+		"{no_change: policy_class, after: disallow_all, category: search}":             "broken 4",
+		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}": "kept 4",
+		"{no_change: policy_class, after: disallow_all, agents: robotestc}":            "broken 2",
+		"{no_change: all, severity: critical, profile: rfc9309}":                       "broken 6",
+		// the lists differ
+		"{no_change: [host_new, host_gone]}":         "unchecked 0",
+		"{no_change: all, hosts: h028.example}":      "kept 0",
+		"{no_change: all, hosts: elsewhere.example}": "unchecked 0",
+		// with those that the row of a class covers
+		"{no_change: verdict, urls: /private, category: search}":                             "broken 8",
 		"{reachable: true, at_most: 2}":                                                      "kept 2",
 		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "broken 1",
 	} {
@@ -47,7 +50,8 @@ func TestExpectationsOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b",
+		Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
 		t.Errorf("of an agent that no run has: %v", err)
 	}
 	csv := filepath.Join(c.Dir, "changes", "run=b", "against=a", "expectations.csv")

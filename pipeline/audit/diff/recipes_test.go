@@ -41,11 +41,14 @@ policy_class major RoboTestA search {P} - disallow_all partial - -
 verdict minor RoboTestA search {P} / disallow allow 2 -
 verdict minor RoboTestA search {P} /products/ disallow allow 2 -
 verdict minor RoboTestA search {P} http://{H}/own disallow allow 2 -`},
-	{"closed and all open before", text1(strings.Replace(twoGroups, "/b", "", 1)), text1(strings.Replace(twoGroups, "/b", "/", 1)), false, false, `
+	{"closed and all open before", text1(strings.Replace(twoGroups, "/b", "", 1)),
+		text1(strings.Replace(twoGroups, "/b", "/", 1)), false, false, `
 policy_class critical RoboTestB ai-training {P} - allow_all disallow_all - -`},
-	{"opened", text1(strings.Replace(twoGroups, "/b", "/", 1)), text1(strings.Replace(twoGroups, "/b", "", 1)), false, false, `
+	{"opened", text1(strings.Replace(twoGroups, "/b", "/", 1)), text1(strings.Replace(twoGroups, "/b", "", 1)), false,
+		false, `
 policy_class major RoboTestB ai-training {P} - disallow_all allow_all - -`},
-	{"closed in part", text1(strings.Replace(twoGroups, "Disallow: /b", "Allow: /b", 1)), text1(strings.Replace(twoGroups, "/b", "/private", 1)), false, false, `
+	{"closed in part", text1(strings.Replace(twoGroups, "Disallow: /b", "Allow: /b", 1)),
+		text1(strings.Replace(twoGroups, "/b", "/private", 1)), false, false, `
 policy_class major RoboTestB ai-training {P} - allow_all partial - -
 verdict minor RoboTestB ai-training {P} /private allow disallow - 5`},
 	{"no longer closed in part", text1(twoGroups), text1(strings.Replace(twoGroups, "/private", "", 1)), false, false, `
@@ -53,26 +56,35 @@ policy_class minor RoboTestA search {P} - partial allow_all - -`},
 	{"one URL closed", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /prod", 1)), false, true, `
 verdict major RoboTestB ai-training {P} /products/ allow disallow - 6
 rules major RoboTestB ai-training {P} /prod - closes - 6`},
-	{"one URL opened", text1(twoGroups), text1(strings.Replace(twoGroups, "Disallow: /private", "Allow: /private\nDisallow: /p*q", 1)), false, false, `
+	{"one URL opened", text1(twoGroups), text1(strings.Replace(twoGroups, "Disallow: /private",
+		"Allow: /private\nDisallow: /p*q", 1)), false, false, `
 verdict minor RoboTestA search {P} /private disallow allow 2 2
 rules major RoboTestA search {P} /pq - both - 3`},
-	{"a group for an agent of no registry", text1(twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
+	{"a group for an agent of no registry", text1(twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups),
+		false, false, `
 group minor stranger - - - - disallow_all - 1`},
-	{"such a group vanishes", text1("User-agent: Stranger\nUser-agent: Other\nDisallow: /x\n\n" + twoGroups), text1(twoGroups), false, false, `
+	{"such a group vanishes", text1("User-agent: Stranger\nUser-agent: Other\nDisallow: /x\n\n" + twoGroups),
+		text1(twoGroups), false, false, `
 group minor stranger - - - partial - 1 -
 group minor other - - - partial - 1 -`},
-	{"such a group closes", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
+	{"such a group closes", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups),
+		text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
 group minor stranger - - - partial disallow_all 1 1`},
-	{"other terms of use", text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=yes\n" + twoGroups), text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=no\n" + twoGroups), false, false, `
+	{"other terms of use", text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=yes\n" + twoGroups),
+		text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=no\n" + twoGroups), false, false, `
 signal major RoboTestA search - - content-signal:_ai-train=yes content-signal:_ai-train=no 2 2
 preference major RoboTestA search {P} ai-train allow disallow 2 2`},
-	{"signals come and go", text1("License: https://x.example/license\n" + twoGroups), text1("Host: mirror.example\n" + twoGroups), false, false, `
+	{"signals come and go", text1("License: https://x.example/license\n" + twoGroups),
+		text1("Host: mirror.example\n" + twoGroups), false, false, `
 signal major - - - - license:_https://x.example/license - 1 -
 signal minor - - - - - host:_mirror.example - 1`},
-	{"sitemaps come and go", text1("Sitemap: https://x.example/1.xml\nSitemap: https://x.example/2.xml\n" + twoGroups), text1("Sitemap: https://x.example/3.xml\nSitemap: https://x.example/2.xml\n" + twoGroups), false, false, `
+	{"sitemaps come and go", text1("Sitemap: https://x.example/1.xml\nSitemap: https://x.example/2.xml\n" + twoGroups),
+		text1("Sitemap: https://x.example/3.xml\nSitemap: https://x.example/2.xml\n" + twoGroups), false, false, `
 sitemap minor - - - https://x.example/1.xml https://x.example/1.xml - 1 -
 sitemap minor - - - https://x.example/3.xml - https://x.example/3.xml - 1`},
-	{"crawl delays", text1("User-agent: Stranger\nCrawl-delay: 5\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nCrawl-delay: 2.5\nDisallow: /x\n\n" + strings.Replace(twoGroups, "/b", "/b\nCrawl-delay: 1", 1)), false, false, `
+	{"crawl delays", text1("User-agent: Stranger\nCrawl-delay: 5\nDisallow: /x\n\n" + twoGroups),
+		text1("User-agent: Stranger\nCrawl-delay: 2.5\nDisallow: /x\n\n" + strings.Replace(twoGroups, "/b",
+			"/b\nCrawl-delay: 1", 1)), false, false, `
 crawl_delay minor stranger - - - 5 2.5 1 1
 crawl_delay minor RoboTestB ai-training - - - 1 8 8`},
 	{"no robots.txt any more", text1(twoGroups + "Sitemap: https://x.example/1.xml\n"), &told{status: 404}, true, false, `
@@ -99,38 +111,54 @@ host_new minor - - - - - conditional_allow - -`},
 host_gone minor - - - - conditional_allow - - -`},
 	{"goes elsewhere", text1(twoGroups), &told{to: "http://other.example/robots.txt", text: twoGroups}, true, false, `
 redirect major - - - - http://{H}/robots.txt http://other.example/robots.txt - -`},
-	{"goes to another place of its own", text1(twoGroups), &told{to: "http://{H}/robots-2.txt", text: twoGroups}, false, false, `
+	{"goes to another place of its own", text1(twoGroups), &told{to: "http://{H}/robots-2.txt", text: twoGroups}, false,
+		false, `
 redirect minor - - - - http://{H}/robots.txt http://{H}/robots-2.txt - -`},
-	{"another comment", text1(twoGroups), text1("# of today\n" + twoGroups), false, true, "text cosmetic - - - - {D} {D} - -"},
-	{"other ends of lines", text1(twoGroups), text1(strings.ReplaceAll(twoGroups, "\n", "\r\n")), false, true, "text cosmetic - - - - {D} {D} - -"},
-	{"another order and case", text1(twoGroups + "Sitemap: https://x.example/1.xml\n"), text1("sitemap: https://x.example/1.xml\n" + strings.ToLower(twoGroups)), true, false, "text cosmetic - - - - {D} {D} - -"},
-	{"a rule that no sample meets", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /nowhere", 1)), false, false, `
+	{"another comment", text1(twoGroups), text1("# of today\n" + twoGroups), false, true,
+		"text cosmetic - - - - {D} {D} - -"},
+	{"other ends of lines", text1(twoGroups), text1(strings.ReplaceAll(twoGroups, "\n", "\r\n")), false, true,
+		"text cosmetic - - - - {D} {D} - -"},
+	{"another order and case", text1(twoGroups + "Sitemap: https://x.example/1.xml\n"),
+		text1("sitemap: https://x.example/1.xml\n" + strings.ToLower(twoGroups)), true, false,
+		"text cosmetic - - - - {D} {D} - -"},
+	{"a rule that no sample meets", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /nowhere",
+		1)), false, false, `
 rules major RoboTestB ai-training {P} /nowhere - closes - 6`},
 	{"the same", text1(twoGroups), text1(twoGroups), false, true, ""},
-	{"closed in part, and a URL that was asked for by name", text1(strings.Replace(twoGroups, "Disallow: /b", "Allow: /b", 1)), text1(strings.Replace(twoGroups, "/b", "/own", 1)), false, true, `
+	{"closed in part, and a URL that was asked for by name", text1(strings.Replace(twoGroups, "Disallow: /b", "Allow: /b",
+		1)), text1(strings.Replace(twoGroups, "/b", "/own", 1)), false, true, `
 policy_class major RoboTestB ai-training {P} - allow_all partial - -
 verdict major RoboTestB ai-training {P} http://{H}/own allow disallow - 5`},
-	{"such a group closes a part", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nDisallow: /x\nDisallow: /y\n\n" + twoGroups), false, false, `
+	{"such a group closes a part", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups),
+		text1("User-agent: Stranger\nDisallow: /x\nDisallow: /y\n\n" + twoGroups), false, false, `
 rules major stranger - {P} /y - closes - 3`},
 	{"a part opens", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b/c", 1)), false, false, `
 rules minor RoboTestB ai-training {P} /b - opens 5 -`},
-	{"a group for one that had followed another", text1("User-agent: *\nDisallow: /x\n"), text1("User-agent: *\nDisallow: /x\n\nUser-agent: RoboTestC\nDisallow: /x\nDisallow: /y\n"), true, false, `
+	{"a group for one that had followed another", text1("User-agent: *\nDisallow: /x\n"),
+		text1("User-agent: *\nDisallow: /x\n\nUser-agent: RoboTestC\nDisallow: /x\nDisallow: /y\n"), true, false, `
 rules major RoboTestC other {P} /y - closes - 6
 group minor RoboTestC other - - - partial - 4`},
-	{"a copy of such a group", text1("User-agent: *\nDisallow: /x\n"), text1("User-agent: *\nDisallow: /x\n\nUser-agent: RoboTestC\nDisallow: /x\n"), true, false, `
+	{"a copy of such a group", text1("User-agent: *\nDisallow: /x\n"),
+		text1("User-agent: *\nDisallow: /x\n\nUser-agent: RoboTestC\nDisallow: /x\n"), true, false, `
 group minor RoboTestC other - - - partial - 4`},
-	{"copies of one group, each with its own lines", text1("User-agent: RoboTestA\nDisallow: /x\n\nUser-agent: RoboTestB\nDisallow: /x\n\n"), text1("User-agent: RoboTestA\nDisallow: /x/y\n\nUser-agent: RoboTestB\nDisallow: /x/y\n\n"), false, false, `
+	{"copies of one group, each with its own lines",
+		text1("User-agent: RoboTestA\nDisallow: /x\n\nUser-agent: RoboTestB\nDisallow: /x\n\n"),
+		text1("User-agent: RoboTestA\nDisallow: /x/y\n\nUser-agent: RoboTestB\nDisallow: /x/y\n\n"), false, false, `
 rules minor RoboTestA search {P} /x - opens 2 -
 rules minor RoboTestB ai-training {P} /x - opens 5 -`},
-	{"an implied rule", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /b/c\nAllow: /c", 1)), false, false, "text cosmetic - - - - {D} {D} - -"},
-	{"a first statement about use, and one that ends", text1("User-agent: RoboTestA\nContent-Usage: search=y\n" + twoGroups), text1(twoGroups + "Content-Usage: train-ai=n\n"), false, false, `
+	{"an implied rule", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /b/c\nAllow: /c", 1)),
+		false, false, "text cosmetic - - - - {D} {D} - -"},
+	{"a first statement about use, and one that ends", text1("User-agent: RoboTestA\nContent-Usage: search=y\n" +
+		twoGroups), text1(twoGroups + "Content-Usage: train-ai=n\n"), false, false, `
 signal major RoboTestA search - - content-usage:_search=y - 2 -
 signal major RoboTestB ai-training - - - content-usage:_train-ai=n - 7
 preference minor RoboTestA search {P} search allow - 2 -
 preference major RoboTestB ai-training {P} ai-train - disallow - 7`},
-	{"a statement to one that is shut out", text1(twoGroups + "Content-Signal: ai-train=no\n"), text1(strings.Replace(twoGroups, "/b", "/", 1) + "Content-Signal: ai-train=no\n"), false, false, `
+	{"a statement to one that is shut out", text1(twoGroups + "Content-Signal: ai-train=no\n"),
+		text1(strings.Replace(twoGroups, "/b", "/", 1) + "Content-Signal: ai-train=no\n"), false, false, `
 policy_class critical RoboTestB ai-training {P} - partial disallow_all - -`},
-	{"a statement for other paths", text1(twoGroups + "Content-Usage: /x train-ai=n\nContent-Usage: /w train-ai=n\n"), text1(twoGroups + "Content-Usage: /w train-ai=n\nContent-Usage: /y train-ai=n\n"), false, false, `
+	{"a statement for other paths", text1(twoGroups + "Content-Usage: /x train-ai=n\nContent-Usage: /w train-ai=n\n"),
+		text1(twoGroups + "Content-Usage: /w train-ai=n\nContent-Usage: /y train-ai=n\n"), false, false, `
 signal major RoboTestB ai-training - - content-usage:_/x_train-ai=n - 7 -
 signal major RoboTestB ai-training - - - content-usage:_/y_train-ai=n - 8
 preference minor RoboTestB ai-training {P} ai-train partial undecided 7 7`},

@@ -316,7 +316,8 @@ func (r *Result) finish() {
 	r.Uses = listed(closing.Uses, func(of change.OfUse, n change.UseCounts) Use { return Use{of, n} },
 		func(a, b *Use) int { return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Profile, b.Profile)) })
 	r.Identities, r.Pages = identities(closing.Identities), identities(closing.Pages)
-	r.Documents = listed(closing.Documents, func(name string, n change.DocumentCounts) Document { return Document{name, n} },
+	r.Documents = listed(closing.Documents,
+		func(name string, n change.DocumentCounts) Document { return Document{name, n} },
 		func(a, b *Document) int { return cmp.Compare(a.Document, b.Document) })
 	r.Stated = listed(closing.Stated, func(of change.OfDocument, n change.StatedCounts) Stated { return Stated{of, n} },
 		func(a, b *Stated) int { return cmp.Or(cmp.Compare(a.Document, b.Document), cmp.Compare(a.Use, b.Use)) })

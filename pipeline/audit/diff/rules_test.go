@@ -20,7 +20,9 @@ import (
 // twoFolders makes the runs a and b of texts by host.
 func twoFolders(t *testing.T, texts map[string][2]string, tables string, profiles ...*robots.Profile) (dir string) {
 	t.Helper()
-	return eachFolder(t, texts, func(dir, run, folder string, _ int) { audittest.StoredRun(t, dir, run, folder, tables, profiles...) })
+	return eachFolder(t, texts, func(dir, run, folder string, _ int) {
+		audittest.StoredRun(t, dir, run, folder, tables, profiles...)
+	})
 }
 
 // eachFolder makes the runs a and b, of index 0 and 1, by store, each from a folder of texts.
@@ -63,9 +65,13 @@ func TestRulesUndecided(t *testing.T) {
 	t.Run("a second profile without bodies", func(t *testing.T) {
 		dir := twoFolders(t, texts, tablesOfRules, google, rfc)
 		for expected, want := range map[string]string{
-			"no_change: rules": "unchecked true 0 1", "no_change: rules, profile: google": "kept false 0 0", "no_change: rules, agents: RoboTestA": "unchecked true 0 1",
-			"no_change: rules, at_most: 1": "kept false 0 1", "no_change: all, severity: [critical, major]": "kept false 0 0", "no_change: rules, hosts: same.*": "kept false 0 0",
-			"no_change: rules, after: closes": "unchecked true 0 1", "no_change: [group, policy_class]": "kept false 0 0",
+			"no_change: rules": "unchecked true 0 1", "no_change: rules, profile: google": "kept false 0 0",
+			"no_change: rules, agents: RoboTestA":         "unchecked true 0 1",
+			"no_change: rules, at_most: 1":                "kept false 0 1",
+			"no_change: all, severity: [critical, major]": "kept false 0 0",
+			"no_change: rules, hosts: same.*":             "kept false 0 0",
+			"no_change: rules, after: closes":             "unchecked true 0 1",
+			"no_change: [group, policy_class]":            "kept false 0 0",
 		} {
 			e, err := expect.Parse("e", []byte("- {name: x, "+expected+"}"), nil)
 			sinktest.Must(t, err)
@@ -74,7 +80,8 @@ func TestRulesUndecided(t *testing.T) {
 			if p := r.Expectations[0]; fmt.Sprintf("%s %v %d %d", p.State, p.Fails, p.Broken, p.Undecided) != want {
 				t.Errorf("%s: %+v, want %s", expected, p, want)
 			}
-			if !slices.Contains(r.Notes, "without the table bodies (--keep-bodies) the meaning of rules is undecided under rfc9309") {
+			if !slices.Contains(r.Notes,
+				"without the table bodies (--keep-bodies) the meaning of rules is undecided under rfc9309") {
 				t.Errorf("notes %q", r.Notes)
 			}
 		}
@@ -106,7 +113,9 @@ func TestRulesUndecided(t *testing.T) {
 		}, tablesOfRules, google)
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		sinktest.Must(t, err)
-		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool { return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC") })
+		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool {
+			return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC")
+		})
 		if diff := cmp.Diff([]string{
 			"one.example rules major RoboTestA search google /bc0 - undecided - 2", // it closes; whether it opens too is open
 			"three.example rules minor RoboTestA search google - - undecided - -",  // an implied rule
@@ -137,7 +146,8 @@ func TestManyAgentsOfTwoRuns(t *testing.T) {
 	d := &differ{runs: runs, rules: &rulesDiff{judges: []judge{{under: "google", profile: google}}}}
 	d.ruleAgents()
 	j := d.rules.judges[0]
-	if len(j.agents[0]) != many-1 || len(j.agents[1]) != many-1 || j.agents[0][0].Name != "a1" || j.agents[1][0].Name != "a1" {
+	if len(j.agents[0]) != many-1 || len(j.agents[1]) != many-1 || j.agents[0][0].Name != "a1" ||
+		j.agents[1][0].Name != "a1" {
 		t.Errorf("%d and %d agents, want %d", len(j.agents[0]), len(j.agents[1]), many-1)
 	}
 }

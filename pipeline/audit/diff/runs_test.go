@@ -57,45 +57,61 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 		want          []string
 	}{
 		{"of several captures the last counts",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "OLD", 1), audittest.Fetch("https://h.example", "success", "NEW", 3), audittest.Fetch("https://h.example", "success", "MID", 2)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "OLD", 1), audittest.Fetch("https://h.example",
+				"success", "NEW", 3), audittest.Fetch("https://h.example", "success", "MID", 2)}},
 			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "NEW", 9)}}, nil},
 		{"of several at one time the last seq counts",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 1)}, {audittest.Fetch("https://h.example", "success", "TWO", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 1)},
+				{audittest.Fetch("https://h.example", "success", "TWO", 1)}},
 			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 9)}},
 			[]string{"h.example text minor TWO ONE - -"}},
 		{"two origins of one host are two",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1), audittest.Fetch("http://h.example", "success", "P", 1)}},
-			[][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P2", 1), audittest.Fetch("https://h.example", "success", "S", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1), audittest.Fetch("http://h.example",
+				"success", "P", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P2", 1), audittest.Fetch("https://h.example",
+				"success", "S", 1)}},
 			[]string{"h.example text minor P P2 - -"}},
 		{"https given up for http is no other host",
 			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{fellBack}},
 			[]string{"h.example reachability minor https://h.example http://h.example - -"}},
-		{"https taken up again", [][]schema.Fetch{{fellBack}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "client_error", "", 1)}},
+		{"https taken up again", [][]schema.Fetch{{fellBack}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "client_error", "", 1)}},
 			[]string{"h.example reachability minor http://h.example https://h.example - -"}},
 		{"another port is another origin", [][]schema.Fetch{{fellBack}}, [][]schema.Fetch{{ported}},
 			[]string{"h.example host_gone minor conditional_allow - - -", "h.example host_new minor - conditional_allow - -"}},
 		{"https and http asked by name are other origins",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P", 1)}},
 			[]string{"h.example host_new minor - conditional_allow - -", "h.example host_gone minor conditional_allow - - -"}},
 		{"an origin that a list names twice is one",
-			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "U", 1), later}},
+			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "U", 1), later}},
 			[]string{"h.example text minor T U - -"}},
 		{"https given up for http that the list names too",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example",
+				"success", "T", 0)}}, [][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example reachability major success network_failure - -"}},
 		{"https taken up again beside http",
-			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example",
+				"success", "T", 0)}},
 			[]string{"h.example reachability minor network_failure success - -"}},
 		{"https that is named no more, beside http",
-			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example",
+				"success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example host_gone minor conditional_allow - - -"}},
-		{"an outage hides another text", [][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "stale_copy", "OLDER", 1)}},
+		{"an outage hides another text", [][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "stale_copy", "OLDER", 1)}},
 			[]string{"h.example reachability major success stale_copy - -"}},
-		{"an outage that grows old", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "stale_copy", "S", 31), 0)}},
+		{"an outage that grows old", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1),
+			0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "stale_copy", "S", 31), 0)}},
 			[]string{"h.example reachability minor server_error stale_copy - -"}},
-		{"an outage of another kind", [][]schema.Fetch{{audittest.Fetch("https://h.example", "server_error", "", 1)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "network_failure", "", 2)}}, nil},
-		{"an outage after another", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 6), 5)}},
-			[]string{"h.example reachability minor unreachable_since_2026-03-01T04:00:00Z unreachable_since_2026-03-06T04:00:00Z - -"}},
+		{"an outage of another kind", [][]schema.Fetch{{audittest.Fetch("https://h.example", "server_error", "", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "network_failure", "", 2)}}, nil},
+		{"an outage after another", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1),
+			0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 6), 5)}},
+			[]string{"h.example reachability minor unreachable_since_2026-03-01T04:00:00Z " +
+				"unreachable_since_2026-03-06T04:00:00Z - -"}},
 		{"nothing in either", [][]schema.Fetch{{}}, [][]schema.Fetch{{}}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -119,7 +135,8 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 
 func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	audittest.Run(t, dir, "a", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h.example", "success", "S", 1)})
+	audittest.Run(t, dir, "a", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h.example", "success", "S",
+		1)})
 	audittest.Run(t, dir, "policies", []string{"policies"}, nil)
 	unfinished, err := sink.Create(dir, journal.Plan{Run: "unfinished", Tables: []string{"fetches"}})
 	if err != nil {
@@ -133,7 +150,8 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 		"policies":   "policies has no table fetches",
 	} {
 		_, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: run, After: "a"})
-		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrNotComparable) && !errors.Is(err, fs.ErrNotExist) {
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrNotComparable) &&
+			!errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, want %s", run, err, want)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "changes")); err == nil {
@@ -150,7 +168,9 @@ func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"signals, sitemaps are not compared: b has no such table", "policies, verdicts, groups, rules, preferences are not compared: a and b have no such table", "the meaning of rules is not compared: a and b have no table agents"} {
+	for _, want := range []string{"signals, sitemaps are not compared: b has no such table",
+		"policies, verdicts, groups, rules, preferences are not compared: a and b have no such table",
+		"the meaning of rules is not compared: a and b have no table agents"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q is not said: %q", want, r.Notes)
 		}
@@ -169,7 +189,8 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	part := filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	var first []byte
 	for _, memory := range []int{0, 1, 500, 20_000} {
-		if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", memory: memory}); err != nil {
+		if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b",
+			memory: memory}); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(part)
@@ -188,7 +209,8 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"})
-	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-0000000000.parquet") || !strings.Contains(err.Error(), "robocensus verify") {
+	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-0000000000.parquet") ||
+		!strings.Contains(err.Error(), "robocensus verify") {
 		t.Errorf("of a damaged part: %v", err)
 	}
 	files, err := os.ReadDir(filepath.Dir(part))
@@ -260,7 +282,8 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			}
 			return fmt.Sprint(*n)
 		}
-		got[fmt.Sprintf("%s %s %s %s %s %s", schema.OrZero(row.Agent), schema.OrZero(row.URL), schema.OrZero(row.Before), schema.OrZero(row.After), line(row.LineBefore), line(row.LineAfter))]++
+		got[fmt.Sprintf("%s %s %s %s %s %s", schema.OrZero(row.Agent), schema.OrZero(row.URL), schema.OrZero(row.Before),
+			schema.OrZero(row.After), line(row.LineBefore), line(row.LineAfter))]++
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)
@@ -275,7 +298,8 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			continue
 		}
 		s := &store.Sorter{Scratch: sinktest.Scratch(t, t.TempDir()), Memory: store.SortMemory}
-		if err := records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Verdicts, []records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
+		if err := records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Verdicts,
+			[]records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
 			t.Fatal(err)
 		}
 		records, size, err := heldBy(s)

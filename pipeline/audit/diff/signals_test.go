@@ -35,13 +35,15 @@ func changesBetween(t *testing.T, before, after string) []schema.Change {
 func manySignals(agents, signals int, order *rand.Rand, first string) string {
 	var names, lines []string
 	for i := range agents {
-		names = append(names, "User-agent: robot"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))+"\n")
+		names = append(names, "User-agent: robot"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+
+			string(rune('a'+i/676))+"\n")
 	}
 	for i := range signals {
 		lines = append(lines, fmt.Sprintf("Content-Usage: /p%d train-ai=%s\n", i, first))
 		first = "y"
 	}
-	groups := []string{"", "User-agent: other\nUser-agent: another\nContent-Signal: search=yes, ai-train=no\nDisallow: /x\n\n"}
+	groups := []string{"", "User-agent: other\nUser-agent: another\nContent-Signal: search=yes, ai-train=no\n" +
+		"Disallow: /x\n\n"}
 	for _, list := range [][]string{names, lines} {
 		order.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 		groups[0] += strings.Join(list, "")
@@ -68,7 +70,8 @@ func TestSignalsDoNotGoByOrder(t *testing.T) {
 	changes := changesBetween(t, manySignals(40, 3, order, "y"), manySignals(40, 3, order, "n"))
 	told := make(map[string]bool)
 	for _, c := range changes {
-		if c.Kind != "signal" || c.Severity != change.Major || schema.OrZero(c.Before) != "content-usage: /p0 train-ai=y" || schema.OrZero(c.After) != "content-usage: /p0 train-ai=n" || told[schema.OrZero(c.Agent)] {
+		if c.Kind != "signal" || c.Severity != change.Major || schema.OrZero(c.Before) != "content-usage: /p0 train-ai=y" ||
+			schema.OrZero(c.After) != "content-usage: /p0 train-ai=n" || told[schema.OrZero(c.Agent)] {
 			t.Errorf("%s", showChange(&c))
 		}
 		told[schema.OrZero(c.Agent)] = true
@@ -83,7 +86,8 @@ func TestSignalsDoNotGoByOrder(t *testing.T) {
 func TestSignalsOfAHostileFile(t *testing.T) {
 	order := rand.New(rand.NewPCG(3, 4))
 	changes := changesBetween(t, manySignals(2000, 4000, order, "y"), manySignals(2000, 4000, order, "n"))
-	if len(changes) != 1 || !strings.HasPrefix(showChange(&changes[0]), "h.example signal major - - - - content-usage:_/p0_train-ai=y content-usage:_/p0_train-ai=n ") {
+	if len(changes) != 1 || !strings.HasPrefix(showChange(&changes[0]),
+		"h.example signal major - - - - content-usage:_/p0_train-ai=y content-usage:_/p0_train-ai=n ") {
 		t.Errorf("%d changes, the first %s", len(changes), showChange(&changes[0]))
 	}
 	again := changesBetween(t, manySignals(2000, 4000, order, "y"), manySignals(2000, 4000, order, "y"))
@@ -112,7 +116,8 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	held := &store.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "signals" {
-			err = errors.Join(err, records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Signals, []records.Wanted{{Seq: 0, N: 0}, {Seq: 1, N: 1}}, new(records.Names), held))
+			err = errors.Join(err, records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Signals,
+				[]records.Wanted{{Seq: 0, N: 0}, {Seq: 1, N: 1}}, new(records.Names), held))
 		}
 	}
 	_, size, e := heldBy(held)

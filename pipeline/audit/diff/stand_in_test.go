@@ -131,7 +131,8 @@ func TestBodiesOfEarlierRuns(t *testing.T) {
 	_, rows := compared(t, dir, 3, "")
 	want := []string{
 		"h.example rules GPTBot closes since w1", "h.example rules Googlebot closes since w1",
-		"h.example rules GPTBot closes since w1", "h.example rules Googlebot closes since w1", "h.example reachability  success since w2",
+		"h.example rules GPTBot closes since w1", "h.example rules Googlebot closes since w1",
+		"h.example reachability  success since w2",
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -151,7 +152,8 @@ func TestRunsThatAreSearched(t *testing.T) {
 				reasons[1] = "success" // for the first time
 			}
 			audittest.Run(t, dir, fmt.Sprintf("w%02d", k+1), []string{"fetches"},
-				[]schema.Fetch{audittest.Fetch("https://h.example", reasons[0], digest, 0), audittest.Fetch("https://never.example", reasons[1], "", 0)})
+				[]schema.Fetch{audittest.Fetch("https://h.example", reasons[0], digest, 0),
+					audittest.Fetch("https://never.example", reasons[1], "", 0)})
 		}
 		return dir
 	}
@@ -162,13 +164,16 @@ func TestRunsThatAreSearched(t *testing.T) {
 		before, after int
 		earlier       []journal.EarlierRun
 	}{
-		{"as many as are opened", made(append(append([]string{"A"}, down...), "B")...), mostEarlier + 1, mostEarlier + 2, []journal.EarlierRun{{Run: "w01", Hosts: 1}}},
-		{"one more", made(append(append([]string{"A", ""}, down...), "B")...), mostEarlier + 2, mostEarlier + 3, []journal.EarlierRun{}},
+		{"as many as are opened", made(append(append([]string{"A"}, down...), "B")...), mostEarlier + 1, mostEarlier + 2,
+			[]journal.EarlierRun{{Run: "w01", Hosts: 1}}},
+		{"one more", made(append(append([]string{"A", ""}, down...), "B")...), mostEarlier + 2, mostEarlier + 3,
+			[]journal.EarlierRun{}},
 		{"later ones", made("", "B", "A"), 1, 2, []journal.EarlierRun{}},
 		{"the first run is the later one", made("A", "B", ""), 3, 2, []journal.EarlierRun{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, row.dir), Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, row.dir), Before: fmt.Sprintf("w%02d", row.before),
+				After: fmt.Sprintf("w%02d", row.after)})
 			sinktest.Must(t, err)
 			if diff := cmp.Diff(row.earlier, r.Earlier); diff != "" || r.Unread != int64(2-len(row.earlier)) {
 				t.Errorf("%d unread (-want +got):\n%s", r.Unread, diff)
@@ -189,7 +194,8 @@ func TestRunsThatAreSearched(t *testing.T) {
 	sinktest.Must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
 	against("w01")
 	sinktest.Must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
-	if _, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"}); err == nil || !strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
+	if _, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"}); err == nil ||
+		!strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
 		t.Errorf("a part that is gone: %v", err)
 	}
 }

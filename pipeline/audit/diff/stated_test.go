@@ -14,10 +14,13 @@ import (
 func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 	of := func(path string) file {
 		return file{
-			registry: new(past.Registry), groupsRead: true, complete: true, lines: make(map[lineKey]*int32), numbers: make(map[string]int),
-			list:       []records.Group{{Index: 0, Line: 1, Tokens: []string{"a", "b", "c"}}, {Index: 1, Line: 9, Tokens: []string{"c"}}},
-			naming:     map[string][]int{"a": {0}, "b": {0}, "c": {0, 1}},
-			statements: []records.Statement{{Line: 4, Mechanism: "content-usage", Use: "search", Preference: "allow", Path: path}},
+			registry: new(past.Registry), groupsRead: true, complete: true, lines: make(map[lineKey]*int32),
+			numbers: make(map[string]int),
+			list: []records.Group{{Index: 0, Line: 1, Tokens: []string{"a", "b", "c"}},
+				{Index: 1, Line: 9, Tokens: []string{"c"}}},
+			naming: map[string][]int{"a": {0}, "b": {0}, "c": {0, 1}},
+			statements: []records.Statement{{Line: 4, Mechanism: "content-usage", Use: "search", Preference: "allow",
+				Path: path}},
 		}
 	}
 	names := new(records.Names)
@@ -30,7 +33,8 @@ func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 		policy := records.Policy{Agent: names.ID(row.token), Group: names.ID(row.token) + 1}
 		q := files.about([2]records.Policy{policy, policy}, usage.Search)
 		if got := files.sameBasis(q); got != row.alike || len(files.alike) != row.questions {
-			t.Errorf("%s: alike %v after %d questions, want %v after %d", row.token, got, len(files.alike), row.alike, row.questions)
+			t.Errorf("%s: alike %v after %d questions, want %v after %d", row.token, got, len(files.alike), row.alike,
+				row.questions)
 		}
 	}
 }
@@ -59,13 +63,15 @@ func TestKeysOfStatementsAreShort(t *testing.T) {
 // Whose words changed is asked once for all agents that follow the same groups.
 func TestWordsOfAGroupAreOneQuestion(t *testing.T) {
 	groups := func(digest string) *file {
-		return &file{groupsRead: true, list: []records.Group{{Digest: digest}}, naming: map[string][]int{"*": {0}}, digests: map[string]bool{digest: true}}
+		return &file{groupsRead: true, list: []records.Group{{Digest: digest}}, naming: map[string][]int{"*": {0}},
+			digests: map[string]bool{digest: true}}
 	}
 	before, after := groups("a"), groups("b")
 	names := new(records.Names)
 	star := names.ID("*") + 1
 	for agent := range uint64(100) {
-		if w := after.changed(names, records.Policy{Agent: agent, Group: star}, before); w != (words{}) || len(after.words) != 1 {
+		if w := after.changed(names, records.Policy{Agent: agent, Group: star}, before); w != (words{}) ||
+			len(after.words) != 1 {
 			t.Fatalf("%+v after %d questions", w, len(after.words))
 		}
 	}

@@ -33,7 +33,8 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 		for i, rank := range strings.Fields(c.ranks) {
 			host := string(rune('a'+i)) + ".example"
 			row := schema.Change{
-				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: new("GPTBot"), URL: new("https://" + host + "/x"),
+				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: new("GPTBot"),
+				URL:    new("https://" + host + "/x"),
 				Before: new("allow"), After: new("disallow"), LineBefore: new(int32(host[0]) + 1), LineAfter: new(int32(host[0])),
 			}
 			var n int64
@@ -41,11 +42,14 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 				row.Rank = &n
 			}
 			w.Add(&row)
-			w.Add(&schema.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: new("https://x/"), After: &host})
+			w.Add(&schema.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major,
+				Before: new("https://x/"), After: &host})
 			w.EndOfHost()
 		}
 		got := w.Commonest()
-		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || *got[0].LineAfter != int32(c.want[0]) || *got[0].LineBefore != int32(c.want[0])+1 || got[0].Kind != "verdict" || got[0].Hosts != 3 {
+		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+
+			"/x" || *got[0].LineAfter != int32(c.want[0]) || *got[0].LineBefore != int32(c.want[0])+1 ||
+			got[0].Kind != "verdict" || got[0].Hosts != 3 {
 			t.Errorf("%s: %+v, want %s", c.ranks, got, c.want)
 		}
 	}
@@ -93,7 +97,8 @@ func TestExamplesOfReversals(t *testing.T) {
 			row.Severity = change.Major
 		}
 		row.Host, row.Rank = fmt.Sprint(i, ".example"), new(int64(i+1))
-		r.add(&schema.Change{Host: row.Host, Origin: "https://" + row.Host, Rank: row.Rank, Kind: "policy_class", Severity: change.Major, Agent: new(fmt.Sprint(i)), Before: new("partial"), After: new("allow_all")})
+		r.add(&schema.Change{Host: row.Host, Origin: "https://" + row.Host, Rank: row.Rank, Kind: "policy_class",
+			Severity: change.Major, Agent: new(fmt.Sprint(i)), Before: new("partial"), After: new("allow_all")})
 		row.Origin, row.Agent = "https://"+row.Host, new(fmt.Sprint(i))
 		r.add(&row)
 		r.endOfPair()
@@ -103,7 +108,8 @@ func TestExamplesOfReversals(t *testing.T) {
 	for _, e := range r.Examples {
 		got = append(got, e.Host[:1]+" "+e.Kind)
 	}
-	if want := "7 rules, 5 preference, 6 preference, 0 policy_class, 1 policy_class, 2 policy_class, 3 policy_class, 4 policy_class"; strings.Join(got, ", ") != want {
+	if want := "7 rules, 5 preference, 6 preference, 0 policy_class, 1 policy_class, 2 policy_class, 3 policy_class, " +
+		"4 policy_class"; strings.Join(got, ", ") != want {
 		t.Errorf("%q, want %s", got, want)
 	}
 }
@@ -139,11 +145,13 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"major shop0.example rules /news/ 7", "critical forum0.example policy_class  3"}, show(r.Together)); diff != "" {
+	if diff := cmp.Diff([]string{"major shop0.example rules /news/ 7", "critical forum0.example policy_class  3"},
+		show(r.Together)); diff != "" {
 		t.Errorf("together (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"critical forum0.example policy_class  3", "major shop0.example rules /news/ 7", "major shop7.example rules /blog/ 1", "cosmetic shop8.example text  1",
+		"critical forum0.example policy_class  3", "major shop0.example rules /news/ 7",
+		"major shop7.example rules /blog/ 1", "cosmetic shop8.example text  1",
 	}, show(r.Examples)); diff != "" {
 		t.Errorf("examples (-want +got):\n%s", diff)
 	}

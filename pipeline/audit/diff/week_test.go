@@ -44,11 +44,15 @@ func TestScheduledRuns(t *testing.T) {
 	}{
 		{0, "success", nil},
 		{1, "server_error", []string{"long.example reachability major"}},
-		{2, "stale_copy", []string{"flaky.example reachability major", "long.example reachability minor"}}, // the twelve hours are over
+		// the twelve hours are over
+		{2, "stale_copy", []string{"flaky.example reachability major", "long.example reachability minor"}},
 		{3, "stale_copy", []string{"flaky.example reachability minor"}},
 		{4, "stale_copy", []string{"closing.example policy_class critical", "closing.example policy_class critical"}},
-		{34, "unreachable_too_long", []string{"long.example reachability minor"}},                                                                // the thirty days are over
-		{35, "success", []string{"long.example policy_class critical", "long.example policy_class critical", "long.example reachability minor"}}, // since the first day
+		// the thirty days are over
+		{34, "unreachable_too_long", []string{"long.example reachability minor"}},
+		// since the first day
+		{35, "success", []string{"long.example policy_class critical", "long.example policy_class critical",
+			"long.example reachability minor"}},
 	} {
 		day = d.day
 		now := audittest.FirstDay.AddDate(0, 0, day)
@@ -62,7 +66,8 @@ func TestScheduledRuns(t *testing.T) {
 			}
 		}
 		if before != "" {
-			if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: before, After: c.Run}); err != nil {
+			if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: before,
+				After: c.Run}); err != nil {
 				t.Fatal(err)
 			}
 			changed := c

@@ -20,8 +20,10 @@ import (
 
 // Parts of files: a managed block, blocks of one's own, and a template known by its rules.
 const (
-	managed   = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n\nUser-agent: RoboTestA\nDisallow: /\n# END Cloudflare Managed Content\n"
-	managed2  = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n\nUser-agent: RoboTestA\nUser-agent: RoboTestC\nDisallow: /a\n# END Cloudflare Managed Content\n"
+	managed = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n" +
+		"\nUser-agent: RoboTestA\nDisallow: /\n# END Cloudflare Managed Content\n"
+	managed2 = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n" +
+		"\nUser-agent: RoboTestA\nUser-agent: RoboTestC\nDisallow: /a\n# END Cloudflare Managed Content\n"
 	shop      = "User-agent: *\nDisallow: /shop/\nDisallow: /cart/\n"
 	ownShut   = "User-agent: RoboTestA\nDisallow: /\n"
 	ownPart   = "User-agent: RoboTestA\nDisallow: /part\n"
@@ -38,20 +40,26 @@ func TestWhoseWordsAChangeIs(t *testing.T) {
 	}{
 		{"a block closes", shop, shop + managed, "policy_class partial disallow_all cloudflare-managed"},
 		{"own words close", shop, shop + ownShut, "policy_class partial disallow_all -"},
-		{"a block is gone, and the template's group was there", shop + managed, shop, "policy_class disallow_all partial cloudflare-managed"},
+		{"a block is gone, and the template's group was there", shop + managed, shop,
+			"policy_class disallow_all partial cloudflare-managed"},
 		{"a block is gone, and nothing decides", managed, "", "policy_class disallow_all allow_all cloudflare-managed"},
-		{"own words are gone, and the template's group was there", shop + ownShut, shop, "policy_class disallow_all partial -"},
+		{"own words are gone, and the template's group was there", shop + ownShut, shop,
+			"policy_class disallow_all partial -"},
 		{"own words are gone, and nothing decides", ownShut, "", "policy_class disallow_all allow_all -"},
 		{"a block is replaced by own words", shop + managed, shop + ownOpen, "policy_class disallow_all allow_all -"},
-		{"own words are replaced by a block", shop + ownOpen, shop + managed, "policy_class allow_all disallow_all cloudflare-managed"},
+		{"own words are replaced by a block", shop + ownOpen, shop + managed,
+			"policy_class allow_all disallow_all cloudflare-managed"},
 		{"own words are edited", shop + ownPart, shop + ownShut, "policy_class partial disallow_all -"},
 		{"a block of another version", managed, managed2, "policy_class disallow_all partial cloudflare-managed"},
-		{"a block is added to own words that stay", ownPart, ownPart + managed, "policy_class partial disallow_all cloudflare-managed"},
-		{"a block is gone from beside own words that stay", ownPart + managed, ownPart, "policy_class disallow_all partial cloudflare-managed"},
+		{"a block is added to own words that stay", ownPart, ownPart + managed,
+			"policy_class partial disallow_all cloudflare-managed"},
+		{"a block is gone from beside own words that stay", ownPart + managed, ownPart,
+			"policy_class disallow_all partial cloudflare-managed"},
 		{"own words are added to a block that stays", managed2, managed2 + ownShut, "policy_class partial disallow_all -"},
 		{"own words and a block are added", "", ownPart + managed, "policy_class allow_all disallow_all -"},
 		{"rules of the template's group, edited by hand", shop, "User-agent: *\nDisallow: /shop/\n", "rules - opens -"},
-		{"the group stands elsewhere in the file", managed + ownShut, shop + ownShut + "User-agent: RoboTestB\nDisallow: /b\n", ""},
+		{"the group stands elsewhere in the file", managed + ownShut, shop + ownShut +
+			"User-agent: RoboTestB\nDisallow: /b\n", ""},
 	} {
 		dir := t.TempDir()
 		statingRun{text: c.before + " ", templates: shopKnown}.run(t, dir, "a")
@@ -85,9 +93,13 @@ func TestWordsUnderOtherProfiles(t *testing.T) {
 		return "# BEGIN Cloudflare Managed content\n" + lines + "# END Cloudflare Managed Content\n"
 	}
 	for _, c := range []struct{ clause, profile, before, after, want string }{
-		{"a block names part of the token, and own words for * change", "protego", shop, "User-agent: *\nDisallow: /x\n" + block("User-agent: RoboTest\nDisallow: /\n"), "policy_class cloudflare-managed"},
-		{"only the block, the first group, decides", "urllib-2025", block(ownPart) + ownPart, block(ownShut) + ownOpen, "policy_class cloudflare-managed"},
-		{"a line of a block that names part of the token", "protego", "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n", shop + block("User-agent: RoboTest\nContent-Signal: ai-train=yes\nDisallow: /x\n"), "preference cloudflare-managed"},
+		{"a block names part of the token, and own words for * change", "protego", shop, "User-agent: *\nDisallow: /x\n" +
+			block("User-agent: RoboTest\nDisallow: /\n"), "policy_class cloudflare-managed"},
+		{"only the block, the first group, decides", "urllib-2025", block(ownPart) + ownPart, block(ownShut) + ownOpen,
+			"policy_class cloudflare-managed"},
+		{"a line of a block that names part of the token", "protego",
+			"User-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n",
+			shop + block("User-agent: RoboTest\nContent-Signal: ai-train=yes\nDisallow: /x\n"), "preference cloudflare-managed"},
 	} {
 		dir := t.TempDir()
 		statingRun{text: c.before, profile: c.profile, agents: agents}.run(t, dir, "a")
@@ -96,7 +108,8 @@ func TestWordsUnderOtherProfiles(t *testing.T) {
 		sinktest.Must(t, err)
 		got := ""
 		for _, row := range changesOf(t, dir, "b", "a") {
-			if schema.OrZero(row.Agent) == "RoboTestA" && schema.OrZero(row.Profile) == c.profile && (row.Kind == "policy_class" || row.Kind == "preference") {
+			if schema.OrZero(row.Agent) == "RoboTestA" && schema.OrZero(row.Profile) == c.profile &&
+				(row.Kind == "policy_class" || row.Kind == "preference") {
 				got += row.Kind + " " + schema.OrZero(row.Template)
 			}
 		}
@@ -124,7 +137,8 @@ func TestWordsWithoutGroups(t *testing.T) {
 		{"preference", "", "allow", "", "t", "t"},
 	} {
 		text := schema.NonZero[string]
-		row := &schema.Change{Kind: c.kind, Agent: text("A"), Category: text("x"), Profile: text("p"), Before: text(c.before), After: text(c.after), TemplateBefore: text(c.was), TemplateAfter: text(c.is)}
+		row := &schema.Change{Kind: c.kind, Agent: text("A"), Category: text("x"), Profile: text("p"),
+			Before: text(c.before), After: text(c.after), TemplateBefore: text(c.was), TemplateAfter: text(c.is)}
 		if got := schema.OrZero(decidesIn(row)); got != c.want {
 			t.Errorf("%v: %q", c, got)
 		}
@@ -135,14 +149,16 @@ func TestWordsWithoutGroups(t *testing.T) {
 func TestWhoseWordsAStatementIs(t *testing.T) {
 	const own = "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n"
 	const ownA = "User-agent: RoboTestA\nContent-Signal: ai-train=yes\nDisallow: /x\n"
-	const block = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n# END Cloudflare Managed Content\n"
+	const block = "# BEGIN Cloudflare Managed content\nUser-agent: *\nContent-signal: search=yes, ai-train=no\n" +
+		"Allow: /\n# END Cloudflare Managed Content\n"
 	for _, c := range []struct{ clause, before, after, want string }{
 		{"a block states it", shop, shop + block, "- disallow cloudflare-managed"},
 		{"own words state it", shop, own, "- disallow -"},
 		{"a block that stated it is gone", shop + block, shop, "disallow - cloudflare-managed"},
 		{"own words that stated it are gone", own, shop, "disallow - -"},
 		{"own words for the agent are gone, and the block's line was there", block + ownA, block, "allow disallow -"},
-		{"a token's rules for * decide it, since a block lets the agent in", shop, shop + managed2, "- partial cloudflare-managed"},
+		{"a token's rules for * decide it, since a block lets the agent in", shop, shop + managed2,
+			"- partial cloudflare-managed"},
 		{"they no longer do, since that block is gone", shop + managed2, shop, "partial - cloudflare-managed"},
 	} {
 		dir := t.TempDir()
@@ -174,8 +190,10 @@ func TestWhoseWordsAStatementIs(t *testing.T) {
 // A block and a group of one's own may change the same, but hosts that do are of two ways.
 func TestWordsTellWaysApart(t *testing.T) {
 	var w Ways
-	for _, c := range []struct{ host, template string }{{"a.example", "t"}, {"b.example", ""}, {"c.example", "t"}, {"d.example", "u"}} {
-		w.Add(&schema.Change{Host: c.host, Origin: "https://" + c.host, Kind: "policy_class", Severity: change.Critical, Agent: new("GPTBot"), Before: new("partial"), After: new("disallow_all"), Template: schema.NonZero(c.template)})
+	for _, c := range []struct{ host, template string }{{"a.example", "t"}, {"b.example", ""}, {"c.example", "t"},
+		{"d.example", "u"}} {
+		w.Add(&schema.Change{Host: c.host, Origin: "https://" + c.host, Kind: "policy_class", Severity: change.Critical,
+			Agent: new("GPTBot"), Before: new("partial"), After: new("disallow_all"), Template: schema.NonZero(c.template)})
 		w.EndOfHost()
 	}
 	got := w.Commonest()
@@ -211,7 +229,8 @@ func TestAFileThatGoesIsInNobodysWords(t *testing.T) {
 		for _, r := range changesOf(t, c.Dir, row.after, row.before) {
 			if r.Kind == "policy_class" && *r.Agent == "GPTBot" {
 				if found = true; schema.OrZero(r.Template) != row.want {
-					t.Errorf("%s to %s: %s → %s in the words of %q, want %q", row.before, row.after, *r.Before, *r.After, schema.OrZero(r.Template), row.want)
+					t.Errorf("%s to %s: %s → %s in the words of %q, want %q", row.before, row.after, *r.Before, *r.After,
+						schema.OrZero(r.Template), row.want)
 				}
 			}
 		}

@@ -17,7 +17,8 @@ func TestBreachesAreNoFormulas(t *testing.T) {
 	if _, err := c.finish(); err != nil {
 		t.Fatal(err)
 	}
-	const want = "expectation,host,agent,profile,url,found,line\n'=cmd(),a.example,'-bot,,'@x\\u001b[31m,disallow,\n'+x,,,,,unchecked: -,\n"
+	const want = "expectation,host,agent,profile,url,found,line\n'=cmd(),a.example,'-bot,,'@x\\u001b[31m,disallow,\n" +
+		"'+x,,,,,unchecked: -,\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

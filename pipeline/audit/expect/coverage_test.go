@@ -28,8 +28,9 @@ func TestCoverageOfHostsWhoseSitemapsAreNotSeen(t *testing.T) {
 		"shy.example":    {"User-agent: *\nDisallow: /sitemap.xml\n", pages},
 		"down.example":   {"503", pages},
 		"o.example":      {"User-agent: *\nDisallow: /x\n", "503"},
-		"empty.example":  {"User-agent: *\nDisallow: /x\n", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`},
-		"none.example":   {"User-agent: *\nDisallow: /x\n", "404"},
+		"empty.example": {"User-agent: *\nDisallow: /x\n",
+			`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`},
+		"none.example": {"User-agent: *\nDisallow: /x\n", "404"},
 	}
 	names := make([]string, 0, len(hosts))
 	for name := range hosts {
@@ -51,12 +52,14 @@ func TestCoverageOfHostsWhoseSitemapsAreNotSeen(t *testing.T) {
 		}
 	}, strings.Join(names, "\n")+"\n")
 	c.Evaluate.SitemapSample = 200
-	c.Fetch.Further = append(c.Fetch.Further, sitemap.Bounds{Files: 5, Bytes: 1 << 20, Sample: 200, Profile: c.Evaluate.Profiles[0]}.Plan())
+	c.Fetch.Further = append(c.Fetch.Further, sitemap.Bounds{Files: 5, Bytes: 1 << 20, Sample: 200,
+		Profile: c.Evaluate.Profiles[0]}.Plan())
 	_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	sinktest.Must(t, err)
 
 	const coverage = "coverage: {agent: Googlebot, at_least: 100%}"
-	const closed, unread = "1 host closes its sitemaps to this census", "1 host has sitemaps that cannot be had, or list nothing"
+	const closed, unread = "1 host closes its sitemaps to this census",
+		"1 host has sitemaps that cannot be had, or list nothing"
 	const nothing = "it matches nothing of the 1 host that it covers; correct the entry or remove it"
 	check := func(e *expect.List) []*expect.Promise {
 		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
@@ -73,20 +76,24 @@ func TestCoverageOfHostsWhoseSitemapsAreNotSeen(t *testing.T) {
 		coverage + ", hosts: google.example":                                 "broken true 1/1",
 		"coverage: {agent: GPTBot, at_least: 1%}, hosts: google.example":     "unchecked false 0/0 " + unread,
 		coverage + ", hosts: shy.example":                                    "unchecked false 0/0 " + closed,
-		coverage + ", hosts: [shy.example, open.example]":                    "unchecked false 0/1 nothing was seen of shy.example; " + closed,
-		coverage + ", hosts: '[so][hp]*'":                                    "kept false 0/1 " + closed,
-		coverage + ", hosts: down.example":                                   "unchecked false 0/0 an outage hides 1 of 1 policy, on 1 of 1 host",
-		coverage + ", hosts: o.example":                                      "unchecked false 0/0 " + unread,
-		coverage + ", hosts: [o.example, open.example]":                      "unchecked false 0/1 nothing was seen of o.example; " + unread,
-		coverage + ", hosts: empty.example":                                  "unchecked false 0/0 " + unread,
-		coverage + ", hosts: none.example":                                   "unchecked true 0/0 " + nothing,
-		coverage + ", hosts: bare.example":                                   "unchecked true 0/0 " + nothing,
+		coverage + ", hosts: [shy.example, open.example]": "unchecked false 0/1 nothing was " +
+			"seen of shy.example; " + closed,
+		coverage + ", hosts: '[so][hp]*'": "kept false 0/1 " + closed,
+		coverage + ", hosts: down.example": "unchecked false 0/0 an outage hides 1 of 1 " +
+			"policy, on 1 of 1 host",
+		coverage + ", hosts: o.example": "unchecked false 0/0 " + unread,
+		coverage + ", hosts: [o.example, open.example]": "unchecked false 0/1 nothing " +
+			"was seen of o.example; " + unread,
+		coverage + ", hosts: empty.example": "unchecked false 0/0 " + unread,
+		coverage + ", hosts: none.example":  "unchecked true 0/0 " + nothing,
+		coverage + ", hosts: bare.example":  "unchecked true 0/0 " + nothing,
 	}, check)
 
 	e, err := expect.Parse("e", []byte("- {name: x, hosts: all.example, "+coverage+"}"), nil)
 	sinktest.Must(t, err)
 	b := check(e)[0].First[0]
-	if b.Line == nil || *b.Line != 2 || *b.Agent != "Googlebot" || b.Found != "coverage: the agent is shut out, so nothing that the host lists is open to it" {
+	if b.Line == nil || *b.Line != 2 || *b.Agent != "Googlebot" ||
+		b.Found != "coverage: the agent is shut out, so nothing that the host lists is open to it" {
 		t.Errorf("%+v", b)
 	}
 }

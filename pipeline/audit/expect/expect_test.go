@@ -49,9 +49,12 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- name: a\n  class: partial\n  hosts: []\n", "e:3: hosts is empty"},
 		{"- name: a\n  no_change: policies\n", `e:2: no_change "policies": use all, policy_class`},
 		{"- name: a\n  no_change: all\n  severity: bad\n", `e:3: severity "bad": use critical`},
-		{"- name: a\n  no_change: policy_class\n  after: closed\n", `e:3: after "closed": use allow_all, disallow_all, partial`},
-		{"- name: a\n  no_change: [verdict, outcome]\n  after: [disallow, disallow_all]\n", `e:3: after "disallow_all": use allow, conditional_allow, disallow, full_`},
-		{"- name: a\n  no_change: host_gone\n  after: full_allow\n", `e:3: after "full_allow": these changes have no such value`},
+		{"- name: a\n  no_change: policy_class\n  after: closed\n",
+			`e:3: after "closed": use allow_all, disallow_all, partial`},
+		{"- name: a\n  no_change: [verdict, outcome]\n  after: [disallow, disallow_all]\n",
+			`e:3: after "disallow_all": use allow, conditional_allow, disallow, full_`},
+		{"- name: a\n  no_change: host_gone\n  after: full_allow\n",
+			`e:3: after "full_allow": these changes have no such value`},
 		{"- name: a\n  no_change: all\n  at_most: 1%\n", "e:3: at_most of no_change must be a number"},
 		{"- name: a\n  reachable: true\n  at_most: some\n", `e:3: at_most "some": use a number, or a share`},
 		{"- name: a\n  reachable: true\n  at_most: -1\n", `e:3: at_most "-1"`},
@@ -101,13 +104,17 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 	c := audittest.Config(t, nil, "")
 	c.Tables = []string{"fetches", "verdicts"}
 	for text, want := range map[string]string{
-		"- name: a\n  class: partial\n":                                  "e:1: expectation \"a\" looks at table policies, which the run does not write: add it to --tables",
-		"- name: a\n  verdict: allow\n  urls: /nowhere\n":                "e:1: expectation \"a\" is about a URL that the run does not judge: add the line /nowhere to the file of --urls",
-		"\n- name: a\n  verdict: allow\n  urls: /\n  agents: Stranger\n": "e:2: expectation \"a\" is about agent \"Stranger\", which the registry does not have: add it to --agents",
-		"- name: a\n  verdict: allow\n  urls: /\n  profile: rfc9309\n":   "e:1: expectation \"a\" is about profile \"rfc9309\": add it to --profile",
-		"- name: a\n  verdict: allow\n  urls: /\n  agents: googlebot\n":  "",
-		"- name: a\n  no_change: all\n  agents: GPTBot\n":                "",
-		"- {name: a, verdict: allow, urls: 'http://h1.example/own'}\n":   "",
+		"- name: a\n  class: partial\n": "e:1: expectation \"a\" looks at table policies, " +
+			"which the run does not write: add it to --tables",
+		"- name: a\n  verdict: allow\n  urls: /nowhere\n": "e:1: expectation \"a\" is about a URL that the " +
+			"run does not judge: add the line /nowhere to the file of --urls",
+		"\n- name: a\n  verdict: allow\n  urls: /\n  agents: Stranger\n": "e:2: expectation \"a\" is about agent " +
+			"\"Stranger\", which the registry does not have: add it to --agents",
+		"- name: a\n  verdict: allow\n  urls: /\n  profile: rfc9309\n": "e:1: expectation \"a\" is about profile " +
+			"\"rfc9309\": add it to --profile",
+		"- name: a\n  verdict: allow\n  urls: /\n  agents: googlebot\n": "",
+		"- name: a\n  no_change: all\n  agents: GPTBot\n":               "",
+		"- {name: a, verdict: allow, urls: 'http://h1.example/own'}\n":  "",
 	} {
 		e, err := Parse("e", []byte(text), nil)
 		if err != nil {
@@ -148,7 +155,8 @@ func TestServedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]string{
-		"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1", "h4": "unchecked 1 0 1", "h5": "broken 1 1 0", "h6": "broken 1 1 0",
+		"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1", "h4": "unchecked 1 0 1",
+		"h5": "broken 1 1 0", "h6": "broken 1 1 0",
 	} {
 		e, err := Parse("e", []byte("- {name: alike, served_alike: all, hosts: "+host+".example}"), nil)
 		if err != nil {
@@ -159,7 +167,8 @@ func TestServedAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := promises[0]
-		if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want || p.Fails != (want != "kept 1 0 0") {
+		if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want ||
+			p.Fails != (want != "kept 1 0 0") {
 			t.Errorf("%s: %s, fails %v, want %s", host, got, p.Fails, want)
 		}
 	}
@@ -198,13 +207,16 @@ func TestServedAsWritten(t *testing.T) {
 				fmt.Fprint(w, page)
 			}
 		}, audittest.Hosts(len(answers)))
-		c.Fetch.Identities = []fetch.Identity{{Name: "other", UserAgent: "other/1", Agent: "GPTBot"}, {Name: "control", UserAgent: c.Fetch.UserAgent, IsControl: true}}
-		w := &askedfor.WantedPage{Path: "/", All: all, Identities: c.Fetch.Identities, Agents: []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: []string{"robocensus"}}}}
+		c.Fetch.Identities = []fetch.Identity{{Name: "other", UserAgent: "other/1", Agent: "GPTBot"},
+			{Name: "control", UserAgent: c.Fetch.UserAgent, IsControl: true}}
+		w := &askedfor.WantedPage{Path: "/", All: all, Identities: c.Fetch.Identities, Agents: []robots.Agent{
+			{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: []string{"robocensus"}}}}
 		c.Fetch.Further = []fetch.Plan{w.Plan()}
 		if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
-		wants := map[string]string{"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1", "h4": "unchecked 1 0 1", "h5": "unchecked 0 0 0", "h6": "broken 1 1 0", "h7": "kept 1 0 0"}
+		wants := map[string]string{"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1",
+			"h4": "unchecked 1 0 1", "h5": "unchecked 0 0 0", "h6": "broken 1 1 0", "h7": "kept 1 0 0"}
 		if !all {
 			wants["h6"], wants["h7"] = "unchecked 0 0 0", "unchecked 0 0 0"
 		}
@@ -218,7 +230,8 @@ func TestServedAsWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := promises[0]
-			if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want || strings.HasPrefix(got, "unchecked 0") != (p.Unknown == 1) {
+			if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want ||
+				strings.HasPrefix(got, "unchecked 0") != (p.Unknown == 1) {
 				t.Errorf("all %t, %s: %s with %d unknown, want %s", all, host, got, p.Unknown, want)
 			}
 			if host == "h2" && p.First[0].Found != "as other: payment of USD 1 with status 402, and robots.txt lets it in" {
@@ -282,11 +295,14 @@ func TestExpectationsOfARun(t *testing.T) {
 	}
 	want := []string{
 		"private: kept false 0/6",
-		"open: broken true 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private disallow by rule 2]",
+		"open: broken true 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private " +
+			"disallow by rule 2]",
 		"down: broken true 1/1  [h9.example Googlebot / disallow by full_disallow]",
-		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
+		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot " +
+			"http://h1.example/own allow by no_rule]",
 		"not closed: broken true 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example GPTBot  disallow_all 3]",
-		"one may close: kept false 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example GPTBot  disallow_all 3]",
+		"one may close: kept false 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example " +
+			"GPTBot  disallow_all 3]",
 		"of an outage nothing: unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 host",
 		"all up: broken true 1/10  [h9.example   server_error]",
 		"nearly all up: kept false 1/10  [h9.example   server_error]",
@@ -315,7 +331,9 @@ func TestExpectationsOfARun(t *testing.T) {
 	if err != nil || int64(len(rows)-len(unchecked)) != broken+1 {
 		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
 	}
-	if diff := cmp.Diff([]string{"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 host", "none: no host matches *.test; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
+	if diff := cmp.Diff([]string{"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 host",
+		"none: no host matches *.test; correct the entry or remove it",
+		"later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
 		t.Error(diff)
 	}
 }

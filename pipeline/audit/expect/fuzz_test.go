@@ -11,9 +11,12 @@ import (
 // names, and can be held against any host.
 func FuzzExpectations(f *testing.F) {
 	for _, text := range []string{
-		"- {name: open, agents: [GPTBot], class: allow_all, at_most: 1%}\n", "- name: a\n  hosts: ['*.test', '[a-c]?']\n  verdict: allow\n  urls: /\n  category: search\n",
-		"- {name: still, no_change: [policy_class], severity: critical, after: disallow_all, at_most: 3}\n- {name: up, reachable: true}", "- {name: x, verdict: allow}", "- a",
-		"- {name: model, at_least_as_strict_as: m.txt, category: search}\n- {name: other, at_most_as_strict_as: /m, at_most: 2%}",
+		"- {name: open, agents: [GPTBot], class: allow_all, at_most: 1%}\n",
+		"- name: a\n  hosts: ['*.test', '[a-c]?']\n  verdict: allow\n  urls: /\n  category: search\n",
+		"- {name: still, no_change: [policy_class], severity: critical, after: disallow_all, at_most: 3}\n" +
+			"- {name: up, reachable: true}", "- {name: x, verdict: allow}", "- a",
+		"- {name: model, at_least_as_strict_as: m.txt, category: search}\n- {name: other, at_most_as_strict_as: " +
+			"/m, at_most: 2%}",
 	} {
 		f.Add([]byte(text), "a.test")
 	}

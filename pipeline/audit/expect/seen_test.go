@@ -31,7 +31,9 @@ func show(p *expect.Promise) string {
 func checkPromises(t *testing.T, rows map[string]string, check func(e *expect.List) []*expect.Promise) {
 	t.Helper()
 	for text, want := range rows {
-		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil })
+		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) {
+			return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil
+		})
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -57,26 +59,41 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 	const unmatched = "; correct the entry or remove it"
 	checkPromises(t, map[string]string{
 		"class: partial": "kept false 0/18 an outage hides 2 of 20 policies, on 1 of 10 hosts",
-		"class: partial, hosts: [h1.*, h2.example]":                                              "kept false 0/4",
-		"class: partial, hosts: [h1.*, x2.example]":                                              "unchecked true 0/2 no host matches x2.example" + unmatched,
-		"class: partial, hosts: [h1.*, '*.test', H1.EXAMPLE]":                                    "unchecked true 0/2 no host matches *.test" + unmatched,
-		"class: partial, hosts: [a, b, c, d, h1.*]":                                              "unchecked true 0/2 no host matches a, b, c and 1 more" + unmatched,
-		"class: partial, hosts: [h1.*, h9.example]":                                              "unchecked false 0/2 nothing was seen of h9.example; an outage hides 2 of 4 policies, on 1 of 2 hosts",
-		"class: allow_all, hosts: [h1.*, x2.example]":                                            "broken true 2/2",
-		"class: partial, hosts: h9.example":                                                      "unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 host",
-		"class: partial, category: search":                                                       "unchecked true 0/0 run r has no agent of category search",
-		"class: partial, agents: [GPTBot], profile: rfc9309":                                     "unchecked true 0/0 run r does not judge by profile rfc9309",
-		"class: partial, profile: [google, rfc9309], hosts: h1.*":                                "unchecked true 0/0 run r does not judge by profile rfc9309",
-		"reachable: true, hosts: [h1.*, h2.*]":                                                   "kept false 0/2",
-		"reachable: true, hosts: [h1.*, g2.*]":                                                   "unchecked true 0/1 no host matches g2.*" + unmatched,
-		"verdict: disallow, urls: [/private]":                                                    "kept false 0/20",
-		"verdict: disallow, urls: [/private, /nowhere]":                                          "unchecked true 0/20 no host that it covers has the URL /nowhere" + unmatched,
-		"verdict: allow, urls: [http://h1.example/own, http://h2.example/own], hosts: 'h[12].*'": "unchecked true 0/2 no host that it covers has the URL http://h2.example/own" + unmatched,
-		"verdict: disallow, urls: /nowhere, hosts: 'h[123].*'":                                   "unchecked true 0/0 no host that it covers has the URL /nowhere" + unmatched,
-		"at_least_as_strict_as: m, hosts: [h1.*, h2.*]":                                          "kept false 0/2",
-		"at_least_as_strict_as: m, hosts: [h1.*, h9.*]":                                          "unchecked false 0/1 nothing was seen of h9.*; an outage hides 1 of 2 policies, on 1 of 2 hosts",
-		"at_least_as_strict_as: m, hosts: [h1.*, z.*]":                                           "unchecked true 0/1 no host matches z.*" + unmatched,
-		"at_least_as_strict_as: m, agents: Googlebot":                                            "unchecked true 0/0 the model m forbids nothing to any of its agents under google",
+		"class: partial, hosts: [h1.*, h2.example]": "kept false 0/4",
+		"class: partial, hosts: [h1.*, x2.example]": "unchecked true 0/2 no " +
+			"host matches x2.example" + unmatched,
+		"class: partial, hosts: [h1.*, '*.test', H1.EXAMPLE]": "unchecked true 0/2 " +
+			"no host matches *.test" + unmatched,
+		"class: partial, hosts: [a, b, c, d, h1.*]": "unchecked true 0/2 no " +
+			"host matches a, b, c and 1 more" + unmatched,
+		"class: partial, hosts: [h1.*, h9.example]": "unchecked false 0/2 " +
+			"nothing was seen of h9.example; an outage hides 2 of 4 policies, on 1 of 2 hosts",
+		"class: allow_all, hosts: [h1.*, x2.example]": "broken true 2/2",
+		"class: partial, hosts: h9.example": "unchecked false 0/0 an " +
+			"outage hides 2 of 2 policies, on 1 of 1 host",
+		"class: partial, category: search": "unchecked true 0/0 run " +
+			"r has no agent of category search",
+		"class: partial, agents: [GPTBot], profile: rfc9309": "unchecked true 0/0 run " +
+			"r does not judge by profile rfc9309",
+		"class: partial, profile: [google, rfc9309], hosts: h1.*": "unchecked true 0/0 run " +
+			"r does not judge by profile rfc9309",
+		"reachable: true, hosts: [h1.*, h2.*]": "kept false 0/2",
+		"reachable: true, hosts: [h1.*, g2.*]": "unchecked true 0/1 " +
+			"no host matches g2.*" + unmatched,
+		"verdict: disallow, urls: [/private]": "kept false 0/20",
+		"verdict: disallow, urls: [/private, /nowhere]": "unchecked true 0/20 no " +
+			"host that it covers has the URL /nowhere" + unmatched,
+		"verdict: allow, urls: [http://h1.example/own, http://h2.example/own], hosts: 'h[12].*'": "unchecked true 0/2 no " +
+			"host that it covers has the URL http://h2.example/own" + unmatched,
+		"verdict: disallow, urls: /nowhere, hosts: 'h[123].*'": "unchecked true 0/0 no " +
+			"host that it covers has the URL /nowhere" + unmatched,
+		"at_least_as_strict_as: m, hosts: [h1.*, h2.*]": "kept false 0/2",
+		"at_least_as_strict_as: m, hosts: [h1.*, h9.*]": "unchecked false 0/1 " +
+			"nothing was seen of h9.*; an outage hides 1 of 2 policies, on 1 of 2 hosts",
+		"at_least_as_strict_as: m, hosts: [h1.*, z.*]": "unchecked true " +
+			"0/1 no host matches z.*" + unmatched,
+		"at_least_as_strict_as: m, agents: Googlebot": "unchecked true 0/0 the " +
+			"model m forbids nothing to any of its agents under google",
 	}, func(e *expect.List) []*expect.Promise {
 		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
 		sinktest.Must(t, err)
@@ -84,13 +101,19 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 	})
 	// Before a run, what the registry lacks is an error.
 	for text, want := range map[string]string{
-		"class: partial, category: search":                     "e:1: expectation \"x\": the registry has no agent of category search",
-		"class: partial, agents: GPTBot, category: [search]":   "e:1: expectation \"x\": the registry has GPTBot in none of these categories",
-		"class: partial, category: [other, archive]":           "e:1: expectation \"x\": the registry has no agent of category archive",
-		"at_least_as_strict_as: m, agents: Googlebot":          "e:1: expectation \"x\" cannot be broken: the model m forbids nothing to any of its agents under google",
+		"class: partial, category: search": "e:1: expectation \"x\": the registry has no agent " +
+			"of category search",
+		"class: partial, agents: GPTBot, category: [search]": "e:1: expectation \"x\": the registry has GPTBot in none " +
+			"of these categories",
+		"class: partial, category: [other, archive]": "e:1: expectation \"x\": the registry has no agent " +
+			"of category archive",
+		"at_least_as_strict_as: m, agents: Googlebot": "e:1: expectation \"x\" cannot be broken: the model m " +
+			"forbids nothing to any of its agents under google",
 		"at_least_as_strict_as: m, agents: [GPTBot,Googlebot]": "",
 	} {
-		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil })
+		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) {
+			return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil
+		})
 		sinktest.Must(t, err)
 		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -102,11 +125,13 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 	both.Profiles = append(slices.Clip(both.Profiles), rfc)
 	both.Samples = append(slices.Clip(both.Samples), registry.Sample{URL: "/robots.txt"})
 	for text, want := range map[string]string{
-		"verdict: allow, urls: [/private, /robots.txt], profile: rfc9309": "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
-		"no_change: verdict, urls: /robots.txt, profile: rfc9309":         "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
-		"verdict: allow, urls: /robots.txt":                               "",
-		"verdict: disallow, urls: /robots.txt, profile: rfc9309":          "",
-		"no_change: all, profile: rfc9309":                                "",
+		"verdict: allow, urls: [/private, /robots.txt], profile: rfc9309": "e:1: expectation \"x\" cannot be broken at " +
+			"/robots.txt: under rfc9309 it may always be fetched",
+		"no_change: verdict, urls: /robots.txt, profile: rfc9309": "e:1: expectation \"x\" cannot be broken at " +
+			"/robots.txt: under rfc9309 it may always be fetched",
+		"verdict: allow, urls: /robots.txt":                      "",
+		"verdict: disallow, urls: /robots.txt, profile: rfc9309": "",
+		"no_change: all, profile: rfc9309":                       "",
 	} {
 		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), nil)
 		sinktest.Must(t, err)
@@ -114,9 +139,12 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	e, err := expect.Parse("e", []byte("- {name: x, at_most_as_strict_as: m}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /\n"), nil })
+	e, err := expect.Parse("e", []byte("- {name: x, at_most_as_strict_as: m}"), func(string) ([]byte, error) {
+		return []byte("User-agent: *\nDisallow: /\n"), nil
+	})
 	sinktest.Must(t, err)
-	if err := e.Fit(c.Evaluate, c.Tables); err == nil || !strings.Contains(err.Error(), "the model m allows nothing to any of its agents under google") {
+	if err := e.Fit(c.Evaluate, c.Tables); err == nil || !strings.Contains(err.Error(),
+		"the model m allows nothing to any of its agents under google") {
 		t.Errorf("of a model that allows nothing: %v", err)
 	}
 }
@@ -188,36 +216,54 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 		"no_change: all, hosts: shut.example":                   "broken true 2/1",
 		"no_change: all, hosts: stranger.example":               "broken true 1/1",
 		// The verdict that the row of the class covers.
-		"no_change: verdict, hosts: shut.example":                                                              "broken true 2/1",
-		"no_change: verdict, hosts: shut.example, severity: major, urls: /y":                                   "broken true 2/1",
-		"no_change: verdict, hosts: shut.example, after: allow":                                                "kept false 0/1",
-		"no_change: verdict, hosts: opened.example, after: allow":                                              "broken true 2/1",
-		"no_change: all, hosts: shut.example, urls: /y":                                                        "broken true 2/1",
-		"no_change: [verdict, policy_class], hosts: shut.example, severity: major, after: [disallow, partial]": "broken true 2/1",
+		"no_change: verdict, hosts: shut.example": "broken " +
+			"true 2/1",
+		"no_change: verdict, hosts: shut.example, severity: major, urls: /y": "broken " +
+			"true 2/1",
+		"no_change: verdict, hosts: shut.example, after: allow": "kept " +
+			"false 0/1",
+		"no_change: verdict, hosts: opened.example, after: allow": "broken " +
+			"true 2/1",
+		"no_change: all, hosts: shut.example, urls: /y": "broken " +
+			"true 2/1",
+		"no_change: [verdict, policy_class], hosts: shut.example, severity: major, after: [disallow, partial]": "broken " +
+			"true 2/1",
 		// Outages.
-		"no_change: policy_class, hosts: [same.example, down.example]": "unchecked false 0/1 nothing was seen of down.example; 1 of 2 hosts unknown: not read in both runs",
-		"no_change: policy_class, hosts: d*.example":                   "unchecked false 0/0 2 of 2 hosts unknown: not read in both runs",
-		"no_change: policy_class, hosts: '*[dk].example'":              "broken true 4/2 2 of 4 hosts unknown: not read in both runs",
-		"no_change: reachability":                                      "broken true 2/10",
-		"no_change: reachability, hosts: same.example":                 "kept false 0/1",
-		"no_change: all, hosts: down.example":                          "broken true 1/0 1 of 1 host unknown: not read in both runs",
-		"no_change: all, severity: critical, hosts: down.example":      "unchecked false 0/0 1 of 1 host unknown: not read in both runs",
-		"no_change: [host_new, host_gone]":                             "kept false 0/10",
+		"no_change: policy_class, hosts: [same.example, down.example]": "unchecked false 0/1 nothing was seen of " +
+			"down.example; 1 of 2 hosts unknown: not read in both runs",
+		"no_change: policy_class, hosts: d*.example": "unchecked false 0/0 2 of 2 hosts unknown: " +
+			"not read in both runs",
+		"no_change: policy_class, hosts: '*[dk].example'": "broken true 4/2 2 of 4 hosts unknown: " +
+			"not read in both runs",
+		"no_change: reachability":                      "broken true 2/10",
+		"no_change: reachability, hosts: same.example": "kept false 0/1",
+		"no_change: all, hosts: down.example": "broken true 1/0 1 of 1 host unknown: " +
+			"not read in both runs",
+		"no_change: all, severity: critical, hosts: down.example": "unchecked false 0/0 1 of 1 host unknown: " +
+			"not read in both runs",
+		"no_change: [host_new, host_gone]": "kept false 0/10",
 		// Words about nothing.
-		"no_change: text, hosts: [same.example, none.example]":            "unchecked true 0/1 no host matches none.example; correct the entry or remove it",
-		"no_change: verdict, urls: [/y, /z], hosts: same.example":         "unchecked true 0/0 run a does not judge the URL /z",
-		"no_change: verdict, urls: http://same.example/own":               "kept false 0/7 " + unread,
-		"no_change: verdict, urls: http://same.example/other":             "unchecked true 0/7 no host that it covers has the URL http://same.example/other; correct the entry or remove it",
-		"no_change: verdict, urls: http://same.example/new":               "unchecked true 0/7 no host that it covers has the URL http://same.example/new; correct the entry or remove it",
-		"no_change: verdict, urls: http://same.example/old":               "unchecked true 0/7 no host that it covers has the URL http://same.example/old; correct the entry or remove it",
-		"no_change: all, urls: http://same.example/own, hosts: same.*":    "kept false 0/1",
-		"no_change: [verdict, sitemap], urls: https://same.example/s.xml": "unchecked true 0/7 no host that it covers has the URL https://same.example/s.xml; correct the entry or remove it",
+		"no_change: text, hosts: [same.example, none.example]": "unchecked true 0/1 no host matches " +
+			"none.example; correct the entry or remove it",
+		"no_change: verdict, urls: [/y, /z], hosts: same.example": "unchecked true 0/0 run a does " +
+			"not judge the URL /z",
+		"no_change: verdict, urls: http://same.example/own": "kept false 0/7 " + unread,
+		"no_change: verdict, urls: http://same.example/other": "unchecked true 0/7 no host that it covers has " +
+			"the URL http://same.example/other; correct the entry or remove it",
+		"no_change: verdict, urls: http://same.example/new": "unchecked true 0/7 no host that it covers has " +
+			"the URL http://same.example/new; correct the entry or remove it",
+		"no_change: verdict, urls: http://same.example/old": "unchecked true 0/7 no host that it covers has " +
+			"the URL http://same.example/old; correct the entry or remove it",
+		"no_change: all, urls: http://same.example/own, hosts: same.*": "kept false 0/1",
+		"no_change: [verdict, sitemap], urls: https://same.example/s.xml": "unchecked true 0/7 no host that it covers has " +
+			"the URL https://same.example/s.xml; correct the entry or remove it",
 	}, diffPromises(t, c))
 }
 
 // Whether a host is gone, or another choice of hosts leaves it out, nobody knows.
 func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
-	rows := []schema.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example", "success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
+	rows := []schema.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example",
+		"success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
 	hosts := func(digest string) []journal.Input {
 		return []journal.Input{{Role: "hosts", Path: "hosts", SHA256: digest}}
 	}
@@ -225,10 +271,13 @@ func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 		plans [2]journal.Plan
 		why   string
 	}{
-		"the same":      {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("x")}}, ""},
-		"another limit": {[2]journal.Plan{{Configuration: map[string]any{"limit": "0"}}, {Configuration: map[string]any{"limit": "2"}}}, "another --limit: 0, then 2"},
-		"another share": {[2]journal.Plan{{Configuration: map[string]any{"sample": "1"}}, {Configuration: map[string]any{"sample": "0.5"}}}, "another --sample: 1, then 0.5"},
-		"another list":  {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("y")}}, "another edition of the list of hosts"},
+		"the same": {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("x")}}, ""},
+		"another limit": {[2]journal.Plan{{Configuration: map[string]any{"limit": "0"}},
+			{Configuration: map[string]any{"limit": "2"}}}, "another --limit: 0, then 2"},
+		"another share": {[2]journal.Plan{{Configuration: map[string]any{"sample": "1"}},
+			{Configuration: map[string]any{"sample": "0.5"}}}, "another --sample: 1, then 0.5"},
+		"another list": {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("y")}},
+			"another edition of the list of hosts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := pipeline.Config{Dir: t.TempDir()}
@@ -249,7 +298,8 @@ func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 			if row.why != "" {
 				note := "1 of 3 hosts in one run only, which another choice of hosts may explain (" + row.why + ")"
 				want["no_change: host_gone"] = "unchecked true 0/3 " + note
-				want["no_change: host_gone, hosts: h1.example"] = "unchecked true 0/1 " + strings.Replace(note, "3 hosts", "1 host", 1)
+				want["no_change: host_gone, hosts: h1.example"] = "unchecked true 0/1 " + strings.Replace(note, "3 hosts",
+					"1 host", 1)
 				want["no_change: host_gone, at_most: 1"] = "kept false 0/3 " + note
 			}
 			checkPromises(t, want, diffPromises(t, c))

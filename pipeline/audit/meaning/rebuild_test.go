@@ -28,7 +28,8 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 	var all []records.Wanted
 	for _, p := range m.Parts {
 		var list []records.Wanted
-		for _, row := range sinktest.RowsOf[schema.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
+		for _, row := range sinktest.RowsOf[schema.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches",
+			1))) {
 			if row.ContentDigest != nil {
 				list = append(list, records.Wanted{Seq: row.Seq, N: row.Seq, Digest: *row.ContentDigest})
 			}
@@ -99,17 +100,21 @@ func TestRebuiltOddFiles(t *testing.T) {
 	const group = "User-agent: RoboTestA\n"
 	long := strings.Repeat("x", 16_700)
 	files := map[string]string{
-		"empty": "", "orphans": "Disallow: /a%3Ab\nAllow: /\n" + group + "Disallow: /b\n", "no rules": group + "User-agent: *",
-		"bytes":   group + "Disallow: /\xe9\xff%4\xe1%e9\nAllow: /\u00e9\nDisallow: /%\xe9/%%E9",
-		"nul":     group + "Disallow: /a\x00b\nDisallow: /c\nUser-agent: a\x00b\nDisallow: /\x00",
-		"white":   "\v" + group + "\fDisallow:\v/a\v\nDisallow:\t /b c\t\rAllow: /d\x85\n",
-		"long":    group + "Disallow: /" + long + "\nDisalow:/" + long + "\nDisallow /" + long[:16_655] + "\n" + strings.Repeat(" ", 9000) + "Allow: /" + long,
-		"lists":   "User-agent: RoboTestA RoboTestB\tc\nDisallow: /a /b\t /a\nUser-agent: d\nUser-agent: e\nDisallow: /f",
-		"odd":     "user agent: RoboTestA\nDisalow: /a\nuseragent: b\nDisallow /c\ndisallowed: /d\nUser-agent: *\nDisallow: \nAllow:",
-		"apart":   group + "Sitemap: /s\nCrawl-delay: 1\n<html>\nUser-agent: b # c\n\nDisallow: /#x\nHost: h\nDisallow: /y",
-		"bom":     "\xef\xbb\xbf" + group + "Disallow: /\ufeff",
-		"half":    "\xef" + group + "Disallow: /a",
-		"names":   "User-agent: MJ12bot/1.2 (x)\nUser-agent: *\xe9\nUser-agent: * x\nUser-agent:\nUser-agent: %E9\nUser-agent: \xe9t\xe9\nDisallow: /x$\nAllow: *.php$",
+		"empty": "", "orphans": "Disallow: /a%3Ab\nAllow: /\n" + group + "Disallow: /b\n", "no rules": group +
+			"User-agent: *",
+		"bytes": group + "Disallow: /\xe9\xff%4\xe1%e9\nAllow: /\u00e9\nDisallow: /%\xe9/%%E9",
+		"nul":   group + "Disallow: /a\x00b\nDisallow: /c\nUser-agent: a\x00b\nDisallow: /\x00",
+		"white": "\v" + group + "\fDisallow:\v/a\v\nDisallow:\t /b c\t\rAllow: /d\x85\n",
+		"long": group + "Disallow: /" + long + "\nDisalow:/" + long + "\nDisallow /" + long[:16_655] + "\n" +
+			strings.Repeat(" ", 9000) + "Allow: /" + long,
+		"lists": "User-agent: RoboTestA RoboTestB\tc\nDisallow: /a /b\t /a\nUser-agent: d\nUser-agent: e\nDisallow: /f",
+		"odd": "user agent: RoboTestA\nDisalow: /a\nuseragent: b\nDisallow /c\ndisallowed: /d\nUser-agent: *\n" +
+			"Disallow: \nAllow:",
+		"apart": group + "Sitemap: /s\nCrawl-delay: 1\n<html>\nUser-agent: b # c\n\nDisallow: /#x\nHost: h\nDisallow: /y",
+		"bom":   "\xef\xbb\xbf" + group + "Disallow: /\ufeff",
+		"half":  "\xef" + group + "Disallow: /a",
+		"names": "User-agent: MJ12bot/1.2 (x)\nUser-agent: *\xe9\nUser-agent: * x\nUser-agent:\nUser-agent: %E9\n" +
+			"User-agent: \xe9t\xe9\nDisallow: /x$\nAllow: *.php$",
 		"index":   group + "Allow: /a/index.html\nDisallow: /a/\nDisallow: a\nDisallow: *\nDisallow: $\nDisallow: /$x$",
 		"many":    strings.Repeat(group+"Disallow:/\xff\n", 18_000), // beyond the limit, and longer where it is rebuilt
 		"returns": strings.ReplaceAll(group+"Disallow: /a\nDisallow: /b\n", "\n", "\r\r\n\n"),
@@ -146,7 +151,8 @@ func checkRebuilt(p *robots.Profile, groups, rules records.Decoder, body []byte)
 	want := Parse(p, body)
 	a, b := &want.File, &got.File
 	if len(a.Rules) != len(b.Rules) || len(a.Groups) != len(b.Groups) || len(a.Agents) != len(b.Agents) {
-		return fmt.Sprintf("%d rules, %d groups, %d agents, and rebuilt %d, %d, %d", len(a.Rules), len(a.Groups), len(a.Agents), len(b.Rules), len(b.Groups), len(b.Agents))
+		return fmt.Sprintf("%d rules, %d groups, %d agents, and rebuilt %d, %d, %d", len(a.Rules), len(a.Groups),
+			len(a.Agents), len(b.Rules), len(b.Groups), len(b.Agents))
 	}
 	for i := range a.Rules {
 		x, y := a.Rules[i], b.Rules[i]
@@ -159,13 +165,15 @@ func checkRebuilt(p *robots.Profile, groups, rules records.Decoder, body []byte)
 		}
 	}
 	for i := range a.Groups {
-		if a.Groups[i].Line != b.Groups[i].Line || a.Groups[i].Agents != b.Groups[i].Agents || a.Groups[i].Rules != b.Groups[i].Rules {
+		if a.Groups[i].Line != b.Groups[i].Line || a.Groups[i].Agents != b.Groups[i].Agents ||
+			a.Groups[i].Rules != b.Groups[i].Rules {
 			return fmt.Sprintf("group %+v, and rebuilt %+v", a.Groups[i], b.Groups[i])
 		}
 	}
 	for i := range a.Agents {
 		x, y := a.Agents[i], b.Agents[i]
-		if x.Line != y.Line || p.AgentMatch != robots.MatchSubstring && (!bytes.Equal(x.Token, y.Token) || !bytes.Equal(x.Wide, y.Wide)) {
+		if x.Line != y.Line || p.AgentMatch != robots.MatchSubstring && (!bytes.Equal(x.Token, y.Token) ||
+			!bytes.Equal(x.Wide, y.Wide)) {
 			return fmt.Sprintf("agent %+v, and rebuilt %+v", x, y)
 		}
 	}

@@ -24,7 +24,8 @@ func linesOfIndex(t testing.TB, text string) (places, rejected []string, err err
 			if c.Original != (Place{}) {
 				of += fmt.Sprintf(" of %s %d+%d", c.Original.File, c.Original.Offset, c.Original.Length)
 			}
-			places = append(places, fmt.Sprintf("%d %s %s %s %d+%d%s", c.Line, c.Origin, c.Date.Format("20060102150405"), c.File, c.Offset, c.Length, of))
+			places = append(places, fmt.Sprintf("%d %s %s %s %d+%d%s", c.Line, c.Origin, c.Date.Format("20060102150405"),
+				c.File, c.Offset, c.Length, of))
 			return nil
 		},
 		Other: func(Capture) (bool, error) { return false, nil },
@@ -37,21 +38,40 @@ func linesOfIndex(t testing.TB, text string) (places, rejected []string, err err
 }
 
 func TestIndexFormats(t *testing.T) {
-	const eleven = "com,example)/robots.txt 20190102030405 http://www.example.com:80/robots.txt text/plain 200 AAAA - - 512 1024 IA-000001.warc.gz"
+	const eleven = "com,example)/robots.txt 20190102030405 http://www.example.com:80/robots.txt text/plain 200 AAAA - - " +
+		"512 1024 IA-000001.warc.gz"
 	for name, row := range map[string]struct{ text, want string }{
-		"11 fields, with a header":  {" CDX N b a m s k r M S V g\n" + eleven + "\n", "2 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
-		"11 fields, without":        {eleven, "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
-		"9 fields, with a header":   {" CDX N b a m s k r V g\r\ncom,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - 1024 IA-000001.arc.gz\r\n", "2 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
-		"9 fields, without":         {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
-		"10 fields":                 {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
-		"fields in another order":   {" CDX A b a V S g\nx 20050102030405 http://example.com/robots.txt 0 77 dir/a.warc\n", "2 http://example.com 20050102030405 dir/a.warc 0+77"},
-		"no length":                 {strings.Replace(eleven, " 512 ", " - ", 1), "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+0"},
-		"a revisit":                 {strings.Replace(eleven, "text/plain 200", "warc/revisit -", 1), "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512 a revisit"},
-		"CDXJ of pywb":              {"!OpenWayback-CDXJ 1.0\n\ncom,example)/robots.txt 20190102030405 {\"url\": \"http://example.com/robots.txt\", \"mime\": \"text/plain\", \"status\": \"200\", \"digest\": \"A\", \"length\": \"512\", \"offset\": \"1024\", \"filename\": \"a.warc.gz\"}\n", "3 http://example.com 20190102030405 a.warc.gz 1024+512"},
-		"CDXJ of Common Crawl":      {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\", \"length\": 512, \"offset\": 1024, \"filename\": \"crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz\"}", "1 https://example.com 20190102030405 crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz 1024+512"},
-		"JSON lines of a server":    {"{\"urlkey\": \"com,example)/robots.txt\", \"timestamp\": \"20190102030405\", \"url\": \"https://example.com/robots.txt\", \"length\": \"512\", \"offset\": \"1024\", \"filename\": \"a.warc.gz\"}", "1 https://example.com 20190102030405 a.warc.gz 1024+512"},
-		"a byte order mark":         {"\ufeff" + eleven, "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
-		"an archive at its own URL": {strings.Replace(eleven, "IA-000001", "https://data.example/IA-000001", 1), "1 http://www.example.com 20190102030405 https://data.example/IA-000001.warc.gz 1024+512"},
+		"11 fields, with a header": {" CDX N b a m s k r M S V g\n" + eleven + "\n",
+			"2 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"11 fields, without": {eleven, "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"9 fields, with a header": {" CDX N b a m s k r V g\r\ncom,example)/robots.txt 20050102030405 " +
+			"https://example.com/robots.txt text/plain 200 AAAA - 1024 IA-000001.arc.gz\r\n",
+			"2 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"9 fields, without": {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain " +
+			"200 AAAA - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"10 fields": {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain " +
+			"200 AAAA - - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"fields in another order": {" CDX A b a V S g\nx 20050102030405 http://example.com/robots.txt 0 77 dir/a.warc\n",
+			"2 http://example.com 20050102030405 dir/a.warc 0+77"},
+		"no length": {strings.Replace(eleven, " 512 ", " - ", 1),
+			"1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+0"},
+		"a revisit": {strings.Replace(eleven, "text/plain 200", "warc/revisit -", 1),
+			"1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512 a revisit"},
+		"CDXJ of pywb": {"!OpenWayback-CDXJ 1.0\n\ncom,example)/robots.txt 20190102030405 {\"url\": " +
+			"\"http://example.com/robots.txt\", \"mime\": \"text/plain\", \"status\": \"200\", \"digest\": \"A\", \"length\": " +
+			"\"512\", \"offset\": \"1024\", \"filename\": \"a.warc.gz\"}\n",
+			"3 http://example.com 20190102030405 a.warc.gz 1024+512"},
+		"CDXJ of Common Crawl": {"com,example)/robots.txt 20190102030405 {\"url\": " +
+			"\"https://example.com/robots.txt\", \"length\": 512, \"offset\": 1024, \"filename\": " +
+			"\"crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz\"}",
+			"1 https://example.com 20190102030405 crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz 1024+512"},
+		"JSON lines of a server": {"{\"urlkey\": \"com,example)/robots.txt\", \"timestamp\": \"20190102030405\", " +
+			"\"url\": \"https://example.com/robots.txt\", \"length\": \"512\", \"offset\": \"1024\", \"filename\": " +
+			"\"a.warc.gz\"}", "1 https://example.com 20190102030405 a.warc.gz 1024+512"},
+		"a byte order mark": {"\ufeff" + eleven,
+			"1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"an archive at its own URL": {strings.Replace(eleven, "IA-000001", "https://data.example/IA-000001", 1),
+			"1 http://www.example.com 20190102030405 https://data.example/IA-000001.warc.gz 1024+512"},
 	} {
 		places, rejected, err := linesOfIndex(t, row.text)
 		if err != nil || len(rejected) > 0 || strings.Join(places, "; ") != row.want {
@@ -61,20 +81,25 @@ func TestIndexFormats(t *testing.T) {
 	const lacks = ", and not a date, a URL, an offset and an archive among them"
 	of := func(old, new string) string { return strings.Replace(eleven, old, new, 1) }
 	for name, row := range map[string]struct{ text, want string }{
-		"another URL":             {of(":80/robots.txt", ":80/"), "1 not_robots_txt: a capture of another URL"},
-		"a query":                 {of(":80/robots.txt", ":80/robots.txt?x"), "1 not_robots_txt: a capture of another URL"},
-		"dns":                     {of("http://www.example.com:80/robots.txt", "dns:www.example.com"), "1 not_robots_txt: a capture of another URL"},
-		"no offset":               {of(" 1024 ", " - "), "1 not_a_capture: no readable offset"},
-		"a negative offset":       {of(" 1024 ", " -1024 "), "1 not_a_capture: no readable offset"},
-		"an offset beyond int64":  {of(" 1024 ", " 9223372036854775807 "), "1 not_a_capture: no readable offset"},
-		"no length that is one":   {" CDX N b a m s k r M S V g\n" + of(" 512 ", " x "), "2 not_a_capture: no readable length"},
-		"no archive":              {of("IA-000001.warc.gz", "-"), "1 not_a_capture: no archive is named"},
-		"no date":                 {of("20190102030405", "2019"), "1 not_a_capture: no readable date"},
-		"too few fields":          {"com,example)/robots.txt 20190102030405", "1 not_a_capture: 2 fields" + lacks},
-		"as many as no format":    {strings.Repeat("x ", 15), "1 not_a_capture: 15 fields" + lacks},
-		"JSON that is cut":        {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"", "1 not_a_capture: the JSON object cannot be read"},
-		"JSON without a place":    {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"}", "1 not_a_capture: names no archive and no offset; ask the server of the index for the fields filename and offset"},
-		"a line that is too long": {strings.Repeat("x", input.MaxLine+1), fmt.Sprintf("1 line_too_long: more than %d bytes", input.MaxLine)},
+		"another URL": {of(":80/robots.txt", ":80/"), "1 not_robots_txt: a capture of another URL"},
+		"a query":     {of(":80/robots.txt", ":80/robots.txt?x"), "1 not_robots_txt: a capture of another URL"},
+		"dns": {of("http://www.example.com:80/robots.txt", "dns:www.example.com"),
+			"1 not_robots_txt: a capture of another URL"},
+		"no offset":              {of(" 1024 ", " - "), "1 not_a_capture: no readable offset"},
+		"a negative offset":      {of(" 1024 ", " -1024 "), "1 not_a_capture: no readable offset"},
+		"an offset beyond int64": {of(" 1024 ", " 9223372036854775807 "), "1 not_a_capture: no readable offset"},
+		"no length that is one": {" CDX N b a m s k r M S V g\n" + of(" 512 ", " x "),
+			"2 not_a_capture: no readable length"},
+		"no archive":           {of("IA-000001.warc.gz", "-"), "1 not_a_capture: no archive is named"},
+		"no date":              {of("20190102030405", "2019"), "1 not_a_capture: no readable date"},
+		"too few fields":       {"com,example)/robots.txt 20190102030405", "1 not_a_capture: 2 fields" + lacks},
+		"as many as no format": {strings.Repeat("x ", 15), "1 not_a_capture: 15 fields" + lacks},
+		"JSON that is cut": {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"",
+			"1 not_a_capture: the JSON object cannot be read"},
+		"JSON without a place": {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"}",
+			"1 not_a_capture: names no archive and no offset; ask the server of the index for the fields filename and offset"},
+		"a line that is too long": {strings.Repeat("x", input.MaxLine+1), fmt.Sprintf("1 line_too_long: more than %d bytes",
+			input.MaxLine)},
 	} {
 		_, rejected, err := linesOfIndex(t, row.text)
 		if d := cmp.Diff([]string{row.want}, rejected); d != "" || err != nil {
@@ -90,10 +115,13 @@ func TestIndexFormats(t *testing.T) {
 
 // FuzzIndex checks that each line is either taken, whole and within bounds, or rejected.
 func FuzzIndex(f *testing.F) {
-	f.Add(" CDX N b a m s k r M S V g\ncom,example)/robots.txt 20190102030405 http://example.com/robots.txt text/plain 200 A - - 5 10 a.warc.gz\n")
-	f.Add("com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\", \"length\": \"5\", \"offset\": 10, \"filename\": \"a\"}\n!x\n\n")
+	f.Add(" CDX N b a m s k r M S V g\ncom,example)/robots.txt 20190102030405 http://example.com/robots.txt text/plain " +
+		"200 A - - 5 10 a.warc.gz\n")
+	f.Add("com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\", \"length\": \"5\", " +
+		"\"offset\": 10, \"filename\": \"a\"}\n!x\n\n")
 	f.Add("com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 A - 1024 IA.arc.gz\r\n{\n")
-	f.Add("[[\"urlkey\",\"timestamp\",\"original\",\"offset\",\"filename\"],\n[\"x\",\"20190102030405\",\"http://e.example/robots.txt\",\"7\",\"a\"]]\n{\"url\":")
+	f.Add("[[\"urlkey\",\"timestamp\",\"original\",\"offset\",\"filename\"],\n" +
+		"[\"x\",\"20190102030405\",\"http://e.example/robots.txt\",\"7\",\"a\"]]\n{\"url\":")
 	f.Fuzz(func(t *testing.T, text string) {
 		last, n, most := int64(0), 0, int64(strings.Count(text, "\n")+1)
 		took := func(line int64) {

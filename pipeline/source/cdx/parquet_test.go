@@ -42,8 +42,10 @@ func columnarRow(host string, n int) columnar {
 	slices.Reverse(labels)
 	digest := "TPDHOBA5IOSTX7ZY77WY2ASJORYTJ4LH"
 	return columnar{
-		Key: strings.TrimSuffix(strings.Join(labels, ","), ",www") + ")/robots.txt", URL: "https://" + host + "/robots.txt", Host: host, Reversed: strings.Join(labels, "."), Protocol: "https", Path: "/robots.txt",
-		FetchTime: time.Date(2026, 10, 1, 2, 3, 4, 567e6, time.UTC), Status: 200, Digest: &digest, File: "crawl-data/x.warc.gz", Offset: int32(1000 * n), Length: 1000, Segment: "1",
+		Key: strings.TrimSuffix(strings.Join(labels, ","), ",www") + ")/robots.txt", URL: "https://" + host + "/robots.txt",
+		Host: host, Reversed: strings.Join(labels, "."), Protocol: "https", Path: "/robots.txt",
+		FetchTime: time.Date(2026, 10, 1, 2, 3, 4, 567e6, time.UTC), Status: 200, Digest: &digest,
+		File: "crawl-data/x.warc.gz", Offset: int32(1000 * n), Length: 1000, Segment: "1",
 	}
 }
 
@@ -86,17 +88,20 @@ func tableRows(t *testing.T, in *bytes.Reader, path string, hosts []string) (cap
 // The table of Common Crawl names captures, by its URL or by the parts of it.
 func TestColumnarIndex(t *testing.T) {
 	port, query := int32(8443), "x"
-	rows := []columnar{columnarRow("a.example", 0), columnarRow("www.b.example", 1), columnarRow("c.example", 2), columnarRow("d.example", 3), columnarRow("e.example", 4)}
+	rows := []columnar{columnarRow("a.example", 0), columnarRow("www.b.example", 1), columnarRow("c.example", 2),
+		columnarRow("d.example", 3), columnarRow("e.example", 4)}
 	rows[1].URL, rows[1].Protocol, rows[1].Port = "http://www.b.example:8443/robots.txt", "http", &port
 	rows[2].URL, rows[2].Path = "https://c.example/page", "/page"
 	rows[3].URL, rows[3].Query = "https://d.example/robots.txt?x", &query
 	rows[4].Offset = -1
 	digest := *rows[0].Digest
 	at := func(url string, n int64, date time.Time) Capture {
-		c := Capture{Line: n, Place: Place{"crawl-data/x.warc.gz", 1000 * (n - 1), 1000}, URL: url, Date: date, Within: time.Millisecond, Digest: digest}
+		c := Capture{Line: n, Place: Place{"crawl-data/x.warc.gz", 1000 * (n - 1), 1000}, URL: url, Date: date,
+			Within: time.Millisecond, Digest: digest}
 		return c
 	}
-	want := []Capture{at("https://a.example/robots.txt", 1, rows[0].FetchTime), at("http://www.b.example:8443/robots.txt", 2, rows[1].FetchTime)}
+	want := []Capture{at("https://a.example/robots.txt", 1, rows[0].FetchTime), at("http://www.b.example:8443/robots.txt",
+		2, rows[1].FetchTime)}
 	same := func(what string, got, want []Capture) {
 		t.Helper()
 		for i := range got {
@@ -131,7 +136,8 @@ func TestColumnarIndex(t *testing.T) {
 		const julian = 2440588
 		day := r.FetchTime.Unix() / 86400
 		nanos := r.FetchTime.UnixNano() - day*86400e9
-		byParts = append(byParts, parts{HostName: r.Host, Scheme: r.Protocol, Port: r.Port, Path: r.Path, Query: r.Query, Digest: r.Digest, File: r.File, Offset: int64(r.Offset), Length: int64(r.Length),
+		byParts = append(byParts, parts{HostName: r.Host, Scheme: r.Protocol, Port: r.Port, Path: r.Path, Query: r.Query,
+			Digest: r.Digest, File: r.File, Offset: int64(r.Offset), Length: int64(r.Length),
 			Time: deprecated.Int96{uint32(nanos), uint32(nanos >> 32), uint32(day + julian)}})
 	}
 	got, rest = tableRows(t, columnarFile(t, byParts, 2), "", nil)
@@ -146,8 +152,10 @@ func TestColumnarIndex(t *testing.T) {
 		File   string `parquet:"warc_filename"`
 		Offset string `parquet:"warc_record_offset"`
 	}
-	got, rest = tableRows(t, columnarFile(t, []least{{"A.example", "2026-10-01 02:03:04.567", "x", "7"}, {"not a host", "", "x", "7"}}, 2), "", nil)
-	if len(got) != 1 || got[0].Origin.Host != "a.example" || got[0].Origin.Scheme != "" || got[0].Offset != 7 || !got[0].Date.Equal(rows[0].FetchTime) || rest != "[2 not_a_capture: no readable host] 0 0 0 0" {
+	got, rest = tableRows(t, columnarFile(t, []least{{"A.example", "2026-10-01 02:03:04.567", "x", "7"},
+		{"not a host", "", "x", "7"}}, 2), "", nil)
+	if len(got) != 1 || got[0].Origin.Host != "a.example" || got[0].Origin.Scheme != "" || got[0].Offset != 7 ||
+		!got[0].Date.Equal(rows[0].FetchTime) || rest != "[2 not_a_capture: no readable host] 0 0 0 0" {
 		t.Errorf("a host alone: %+v, the rest %s", got, rest)
 	}
 	if again, err := Kept(got[0].Key(), got[0].Value()); err != nil || again.Origin != got[0].Origin {
@@ -173,8 +181,9 @@ func TestSubsets(t *testing.T) {
 		path string
 		want string
 	}{
-		"column":           {columnarFile(t, rows, 10), "a.parquet", "2 [] 0 2 0 0"},
-		"path":             {columnarFile(t, plain, 10), "t/crawl=CC-MAIN-2026-43/subset=robotstxt/a.parquet", "4 [] 0 0 0 0"},
+		"column": {columnarFile(t, rows, 10), "a.parquet", "2 [] 0 2 0 0"},
+		"path": {columnarFile(t, plain, 10), "t/crawl=CC-MAIN-2026-43/subset=robotstxt/a.parquet",
+			"4 [] 0 0 0 0"},
 		"another path":     {columnarFile(t, plain, 10), "s3://b/t/subset=warc/a.parquet", "0 [] 0 4 0 0"},
 		"of Windows":       {columnarFile(t, plain, 10), `t\subset=crawldiagnostics\a.parquet`, "0 [] 0 4 0 0"},
 		"no subset at all": {columnarFile(t, plain, 10), "my-subset=warc.parquet", "4 [] 0 0 0 0"},
@@ -256,9 +265,11 @@ func TestTablesThatAreNoIndex(t *testing.T) {
 		dated bool
 		want  string
 	}{
-		{columnarFile(t, []hosts{{}}, 1), false, "x.parquet: has no column warc_filename, warc_record_offset; an index of captures in Parquet needs them"},
+		{columnarFile(t, []hosts{{}}, 1), false,
+			"x.parquet: has no column warc_filename, warc_record_offset; an index of captures in Parquet needs them"},
 		{columnarFile(t, []hosts{{}}, 1), true, "has no column warc_filename, warc_record_offset, fetch_time; "},
-		{columnarFile(t, []struct{ X string }{{}}, 1), false, "has no column url or url_host_name, warc_filename, warc_record_offset; "},
+		{columnarFile(t, []struct{ X string }{{}}, 1), false,
+			"has no column url or url_host_name, warc_filename, warc_record_offset; "},
 		{columnarFile(t, []odd{{}}, 1), false, `column "warc_filename" is of type list`},
 		{bytes.NewReader([]byte("PAR1 and no more")), false, "is truncated or damaged Parquet"},
 	} {

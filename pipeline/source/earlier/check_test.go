@@ -22,13 +22,15 @@ import (
 )
 
 // partOf writes rows as a part with row groups of size, and returns it with its digest.
-func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T, options ...parquet.WriterOption) journal.Part {
+func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T,
+	options ...parquet.WriterOption) journal.Part {
 	t.Helper()
 	var out bytes.Buffer
 	if err := parquet.Write(&out, rows, append(options, parquet.MaxRowsPerRowGroup(size))...); err != nil {
 		t.Fatal(err)
 	}
-	p := journal.Part{Table: table, Segment: segment, Path: fmt.Sprintf("%s-%d.parquet", table, segment), Rows: int64(len(rows))}
+	p := journal.Part{Table: table, Segment: segment, Path: fmt.Sprintf("%s-%d.parquet", table, segment),
+		Rows: int64(len(rows))}
 	sum := sha256.Sum256(out.Bytes())
 	p.Bytes, p.SHA256 = int64(out.Len()), hex.EncodeToString(sum[:])
 	if err := os.WriteFile(filepath.Join(dir, p.Path), out.Bytes(), 0o666); err != nil {
@@ -49,16 +51,26 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 		want  string
 	}{
 		"nothing": {func([]segment) {}, ""},
-		"two bodies, swapped": {func(s []segment) { s[0].bodies[0].Body, s[0].bodies[1].Body = s[0].bodies[1].Body, s[0].bodies[0].Body },
+		"two bodies, swapped": {func(s []segment) {
+			s[0].bodies[0].Body, s[0].bodies[1].Body = s[0].bodies[1].Body,
+				s[0].bodies[0].Body
+		},
 			"the table bodies has a body with the digest "},
-		"a byte of a body":         {func(s []segment) { s[1].bodies[1].Body[0]++ }, "the table bodies has a body with the digest "},
-		"two rows of bodies":       {func(s []segment) { slices.Reverse(s[0].bodies) }, "where no row of fetches needs it"},
-		"a body of no row":         {func(s []segment) { s[0].bodies = slices.Insert(s[0].bodies, 0, s[1].bodies[0]) }, "where no row of fetches needs it"},
-		"a body again":             {func(s []segment) { s[0].bodies = slices.Insert(s[0].bodies, 1, s[0].bodies[0]) }, "where no row of fetches needs it"},
-		"a body too few":           {func(s []segment) { s[0].bodies = s[0].bodies[:1] }, "the body of b.example is not in the table bodies"},
-		"targets fall":             {func(s []segment) { slices.Reverse(s[0].fetches); slices.Reverse(s[0].bodies) }, "seq 1 follows seq 2"},
-		"a body above the limit":   {func(s []segment) { s[1].bodies[1].Body = make([]byte, 101) }, "has a body of 101 bytes, and the run kept at most 100"},
-		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = new("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
+		"a byte of a body": {func(s []segment) { s[1].bodies[1].Body[0]++ },
+			"the table bodies has a body with the digest "},
+		"two rows of bodies": {func(s []segment) { slices.Reverse(s[0].bodies) }, "where no row of fetches needs it"},
+		"a body of no row": {func(s []segment) { s[0].bodies = slices.Insert(s[0].bodies, 0, s[1].bodies[0]) },
+			"where no row of fetches needs it"},
+		"a body again": {func(s []segment) { s[0].bodies = slices.Insert(s[0].bodies, 1, s[0].bodies[0]) },
+			"where no row of fetches needs it"},
+		"a body too few": {func(s []segment) { s[0].bodies = s[0].bodies[:1] },
+			"the body of b.example is not in the table bodies"},
+		"targets fall": {func(s []segment) { slices.Reverse(s[0].fetches); slices.Reverse(s[0].bodies) },
+			"seq 1 follows seq 2"},
+		"a body above the limit": {func(s []segment) { s[1].bodies[1].Body = make([]byte, 101) },
+			"has a body of 101 bytes, and the run kept at most 100"},
+		"an unknown error": {func(s []segment) { s[1].fetches[0].ErrorClass = new("odd\x1b[31m") },
+			`seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
 		"an unknown source":        {func(s []segment) { s[0].fetches[0].Source = "elsewhere" }, "column source has"},
 		"a target twice":           {func(s []segment) { s[1].fetches[1].Seq = 3 }, "seq 3 follows seq 3"},
 		"a target in two segments": {func(s []segment) { s[1].fetches[0].Seq = 2 }, "targets are counted twice"},
@@ -70,7 +82,8 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 				body := []byte("Disallow: /" + host + "\n")
 				digest := schema.ContentDigest(body)
 				of := &segments[i/2]
-				of.fetches = append(of.fetches, schema.Fetch{Seq: int64(i + 1), Host: host, Scheme: "https", Port: 443, ContentDigest: &digest})
+				of.fetches = append(of.fetches, schema.Fetch{Seq: int64(i + 1), Host: host, Scheme: "https", Port: 443,
+					ContentDigest: &digest})
 				of.bodies = append(of.bodies, schema.Body{ContentDigest: digest, Body: body})
 			}
 			c.plant(segments)
@@ -92,7 +105,8 @@ func TestAnEarlierRunFitsTogether_NoRace(t *testing.T) {
 					})
 				}
 			}
-			if c.want == "" && (err != nil || len(seqs) != 4) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			if c.want == "" && (err != nil || len(seqs) != 4) || c.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s, segments %v: %v, and targets %v; want %q", name, order, err, seqs, c.want)
 			}
 		}
@@ -146,7 +160,8 @@ func TestBodiesOfOtherTargets(t *testing.T) {
 			}
 			got += string(body)
 		}
-		if c.err == "" && (err != nil || got != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+		if c.err == "" && (err != nil || got != c.want) || c.err != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}

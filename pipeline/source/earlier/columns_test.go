@@ -38,21 +38,26 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 	hops := func(status int) []answer.Hop {
 		return []answer.Hop{{URL: "https://www.a.example/robots.txt", Status: status}}
 	}
-	outage := answer.Memory{}.After(answer.Facts{Hops: hops(200)}.Kind(), epoch.AddDate(0, 0, -40)).After(answer.Facts{Hops: hops(503)}.Kind(), epoch.AddDate(0, 0, -5))
+	outage := answer.Memory{}.After(answer.Facts{Hops: hops(200)}.Kind(), epoch.AddDate(0, 0, -40)).After(
+		answer.Facts{Hops: hops(503)}.Kind(), epoch.AddDate(0, 0, -5))
 	rank, value := int64(7), "noai"
 	var all []target.Target
 	for i, c := range []*fetch.Capture{
-		{Hops: hops(200), Body: file, Remote: netip.MustParseAddrPort("192.0.2.7:443"), HTTPVersion: "1.1", TLSVersion: "1.3", Fallback: answer.ErrorTLS},
+		{Hops: hops(200), Body: file, Remote: netip.MustParseAddrPort("192.0.2.7:443"), HTTPVersion: "1.1",
+			TLSVersion: "1.3", Fallback: answer.ErrorTLS},
 		{Hops: hops(200), Body: []byte("<html><!-- a wall -->"), Challenge: "generic", CDN: "fastly"},
 		{Hops: hops(200), Body: []byte("# none\n"), Truncated: true},
-		{Hops: hops(503), Error: answer.ErrorTruncatedBody, Err: errors.New("it broke off"), Probe: fetch.Probe{Front: 200, Missing: 404}, Memory: &outage, Copy: &fetch.WholeCopy{Fetched: epoch.AddDate(0, 0, -40), Body: file}},
-		{Hops: hops(404), Front: &fetch.Front{Outcome: usage.PageRead, Hops: hops(200), Header: []usage.HeaderField{{Name: "x-robots-tag", Value: &value}}}},
+		{Hops: hops(503), Error: answer.ErrorTruncatedBody, Err: errors.New("it broke off"), Probe: fetch.Probe{Front: 200,
+			Missing: 404}, Memory: &outage, Copy: &fetch.WholeCopy{Fetched: epoch.AddDate(0, 0, -40), Body: file}},
+		{Hops: hops(404), Front: &fetch.Front{Outcome: usage.PageRead, Hops: hops(200), Header: []usage.HeaderField{
+			{Name: "x-robots-tag", Value: &value}}}},
 		{Hops: hops(404), Front: &fetch.Front{Outcome: usage.PageFailed, Hops: hops(0), Error: answer.ErrorTimeout}},
 	} {
 		c.Origin, c.Start, c.Attempts = fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, epoch, 2
 		fill(&c.Headers)
 		fill(&c.Times)
-		all = append(all, target.Target{Seq: int64(i + 1), Input: "a.example", Rank: &rank, Candidates: []fetch.Origin{c.Origin}, Capture: c})
+		all = append(all, target.Target{Seq: int64(i + 1), Input: "a.example", Rank: &rank, Candidates: []fetch.Origin{
+			c.Origin}, Capture: c})
 	}
 	all[0].Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: new(int64(5)), Length: 9, Vantage: &value}
 	dir, profiles := t.TempDir(), []*robots.Profile{google}
@@ -67,7 +72,8 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 			some = some || !reflect.ValueOf(row).Field(i).IsZero()
 		}
 		if !some {
-			t.Errorf("column %s is empty in all rows: fetchRow of package evaluate makes it, of what the targets of this test have", columns.Field(i).Name)
+			t.Errorf("column %s is empty in all rows: fetchRow of package evaluate makes it, of what the targets "+
+				"of this test have", columns.Field(i).Name)
 		}
 	}
 	compareRows[schema.Fetch](t, "what + lacks, targetOf does not read from its column", dir, "first", "again", "fetches")

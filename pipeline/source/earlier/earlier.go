@@ -174,7 +174,8 @@ func (r *Run) readSegment(
 	}
 	defer answers.Close()
 	files := &besideReader[schema.SitemapFile]{
-		follow[schema.SitemapFile](ctx, r, segment.parts["sitemap_files"]), "sitemaps", fetch.MaxFurther, verify.CheckSitemapFile,
+		follow[schema.SitemapFile](ctx, r, segment.parts["sitemap_files"]), "sitemaps", fetch.MaxFurther,
+		verify.CheckSitemapFile,
 	}
 	defer files.Close()
 	pages := &besideReader[schema.ListedURL]{

@@ -41,7 +41,8 @@ func judges() (all []*robots.Profile) {
 		func(p *robots.Profile) { p.SizeLimit, p.MaxRedirects = mostBytes, 2 },
 		func(p *robots.Profile) { p.SizeLimit, p.MisconfiguredAs404 = 80, false },
 		func(p *robots.Profile) {
-			p.SizeLimit, p.MaxRedirects, p.TooManyRequests, p.MisconfiguredAs404 = mostBytes, mostRedirects, answer.ServerError, true
+			p.SizeLimit, p.MaxRedirects, p.TooManyRequests, p.MisconfiguredAs404 = mostBytes, mostRedirects, answer.ServerError,
+				true
 		},
 		func(p *robots.Profile) { p.SizeLimit, p.UnreachableLimit = 30, 0 },
 	} {
@@ -71,9 +72,11 @@ var targets = rapid.Custom(func(t *rapid.T) (all []target.Target) {
 		one := target.Target{Seq: int64(i + 1), Input: o.Host, Candidates: []fetch.Origin{o}, Capture: c}
 		answered(t, c)
 		body := func() ([]byte, bool) {
-			text := []byte(strings.Repeat("User-agent: *\nDisallow: /a\n", 4)[:rapid.SampledFrom([]int{0, 20, 54, 60, 79, 81}).Draw(t, "bytes")])
+			text := []byte(strings.Repeat("User-agent: *\nDisallow: /a\n",
+				4)[:rapid.SampledFrom([]int{0, 20, 54, 60, 79, 81}).Draw(t, "bytes")])
 			if rapid.Bool().Draw(t, "long") {
-				text = append(text, "Allow: /a/b\nUser-agent: GPTBot\nDisallow: /a/b/c\nAllow: /a/b/c/d\nDisallow: /e\nAllow: /f\nDisallow: /g\n#"...)
+				text = append(text, "Allow: /a/b\nUser-agent: GPTBot\nDisallow: /a/b/c\nAllow: /a/b/c/d\nDisallow: /e\n"+
+					"Allow: /f\nDisallow: /g\n#"...)
 			}
 			return text[:min(len(text), mostBytes)], len(text) > mostBytes
 		}
@@ -131,9 +134,11 @@ func answered(t *rapid.T, c *fetch.Capture) {
 		c.Error, c.Err = answer.ErrorRedirectLimit, errors.New("redirected")
 		return
 	}
-	last := answer.Hop{URL: url(redirects), Status: rapid.SampledFrom([]int{200, 503, 206, 204, 404, 429, 500, 200, 503, 304, 600, 0, 0}).Draw(t, "status")}
+	last := answer.Hop{URL: url(redirects), Status: rapid.SampledFrom([]int{200, 503, 206, 204, 404, 429, 500, 200, 503,
+		304, 600, 0, 0}).Draw(t, "status")}
 	c.Hops = append(c.Hops, last)
-	switch failure := rapid.SampledFrom([]answer.ErrorClass{answer.ErrorTimeout, answer.ErrorProtocol, answer.ErrorTruncatedBody}).Draw(t, "error"); {
+	switch failure := rapid.SampledFrom([]answer.ErrorClass{answer.ErrorTimeout, answer.ErrorProtocol,
+		answer.ErrorTruncatedBody}).Draw(t, "error"); {
 	case last.Status == 0:
 		c.Error, c.Err = answer.ErrorTimeout, errors.New("timeout")
 	case rapid.IntRange(0, 4).Draw(t, "fails") == 0:
@@ -158,10 +163,12 @@ func stored(t *rapid.T, one *target.Target) {
 	one.Stored = &target.Stored{Source: "warc", WARC: "a.warc", Offset: &one.Seq}
 	switch rapid.IntRange(0, 3).Draw(t, "unknown") {
 	case 0:
-		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 301}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 301}},
+			"", nil, nil, nil, false, fetch.Probe{}
 		c.Location = "http://h.example/there"
 	case 1:
-		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 200}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 200}},
+			"", nil, nil, nil, false, fetch.Probe{}
 		c.Unstored = true
 	case 2:
 		if c.Body != nil {
@@ -173,18 +180,23 @@ func stored(t *rapid.T, one *target.Target) {
 // write makes a run of targets under profiles.
 func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []target.Target) {
 	t.Helper()
-	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: other, tokens: [other], category: other}\n"))
+	agents, _, err := registry.ParseAgents("agents",
+		[]byte("- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n"+
+			"- {name: other, tokens: [other], category: other}\n"))
 	must(t, err)
-	samples, err := registry.ParseSamples("urls", []byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
+	samples, err := registry.ParseSamples("urls",
+		[]byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
 	must(t, err)
 	c := evaluate.Config{Agents: agents, Samples: samples, Profiles: profiles}
 	first := journal.Input{Role: "hosts", Path: "hosts.csv"}
 	if strings.HasPrefix(run, "again") {
 		first = journal.Input{Role: "run", Path: "first"} // its bodies may be longer than its own limit
 	}
-	inputs := []journal.Input{first, {Role: "agents", Path: "built-in agents.yaml"}, {Role: "urls", Path: "built-in urls.txt"}}
+	inputs := []journal.Input{first, {Role: "agents", Path: "built-in agents.yaml"},
+		{Role: "urls", Path: "built-in urls.txt"}}
 	out, err := sink.Create(dir, journal.Plan{
-		Run: run, Started: epoch, Tables: schema.TableNames, Profiles: c.ProfileNames(), ProfileFields: c.ProfileFields(), Inputs: inputs,
+		Run: run, Started: epoch, Tables: schema.TableNames, Profiles: c.ProfileNames(), ProfileFields: c.ProfileFields(),
+		Inputs: inputs,
 	})
 	must(t, err)
 	defer out.Close()
@@ -203,7 +215,8 @@ func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []
 	must(t, s.Commit())
 	sums, err := summary.SumUp(t.Context(), out)
 	must(t, err)
-	must(t, out.Complete(sink.Completion{Finished: epoch, Tally: journal.Tally{Targets: s.Targets}, Totals: sums, Inputs: inputs}))
+	must(t, out.Complete(sink.Completion{Finished: epoch, Tally: journal.Tally{Targets: s.Targets}, Totals: sums,
+		Inputs: inputs}))
 }
 
 // read returns the targets of a run, as --from-run has them.
@@ -289,7 +302,8 @@ func TestJudgedAgainUnderAnyProfiles_NoRace(t *testing.T) {
 			for fact, has := range map[string]bool{
 				"a copy that is judged": row.StaleSince != nil, "a copy that is not": row.CopyTime != nil && row.StaleSince == nil,
 				"answers before": len(row.AnswersSince) > 2, "a first answer": len(row.AnswersSince) == 1,
-				"a missing page": row.ProbeRandomStatus != nil, "a front page alone": row.ProbeFrontStatus != nil && row.ProbeRandomStatus == nil,
+				"a missing page": row.ProbeRandomStatus != nil, "a front page alone": row.ProbeFrontStatus != nil &&
+					row.ProbeRandomStatus == nil,
 				"a body cut by the limit": row.KeptTruncated != nil && *row.KeptTruncated && row.CopyTime == nil,
 				"a body read in part":     row.KeptTruncated != nil && !*row.KeptTruncated,
 				"a copy cut by the limit": row.KeptTruncated != nil && *row.KeptTruncated && row.CopyTime != nil,
@@ -344,12 +358,14 @@ func TestFrontPageIsReadAgain(t *testing.T) {
 // lead.
 func TestRedirectsThatWereNotFollowed(t *testing.T) {
 	o := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
-	c := &fetch.Capture{Origin: o, Start: epoch, Error: answer.ErrorRedirectLimit, Err: errors.New("redirected more than 2 times")}
+	c := &fetch.Capture{Origin: o, Start: epoch, Error: answer.ErrorRedirectLimit,
+		Err: errors.New("redirected more than 2 times")}
 	for range 3 {
 		c.Hops = append(c.Hops, answer.Hop{URL: "http://a.example/", Status: 301})
 	}
 	dir, all := t.TempDir(), judges()
-	write(t, dir, "first", all[1:2], []target.Target{{Seq: 1, Input: "a.example", Candidates: []fetch.Origin{o}, Capture: c}})
+	write(t, dir, "first", all[1:2], []target.Target{{Seq: 1, Input: "a.example", Candidates: []fetch.Origin{o},
+		Capture: c}})
 	facts, _, err := read(t.Context(), dir, "first")
 	must(t, err)
 	write(t, dir, "again", all[:1], facts)

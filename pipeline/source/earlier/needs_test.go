@@ -30,13 +30,15 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 	published := func(without ...string) string {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
+			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: append(without, "groups", "rules",
+				"lines", "policies", "summary"),
 			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		return to
 	}
-	needed := strings.Fields(`fetches.host fetches.rank fetches.scheme fetches.port fetches.source fetches.fetch_time fetches.reason fetches.status
+	needed := strings.Fields(
+		`fetches.host fetches.rank fetches.scheme fetches.port fetches.source fetches.fetch_time fetches.reason fetches.status
 		fetches.hops fetches.error_class fetches.fallback_error_class fetches.attempts fetches.body_bytes fetches.body_truncated
 		fetches.content_digest fetches.answers_since fetches.copy_time fetches.copy_digest fetches.kept_truncated
 		fetches.probe_front_status fetches.probe_random_status
@@ -45,7 +47,8 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 		_, _, err = read(t.Context(), published(slices.Clone(lost)...), "first")
 		var input *userfile.Error
 		slices.Sort(lost)
-		if !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+strings.Join(lost, ", ")) {
+		if !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+strings.Join(lost,
+			", ")) {
 			t.Errorf("without %v: %v", lost, err)
 		}
 	}
@@ -91,7 +94,8 @@ func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: []string{name},
+			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		m, err = journal.ReadManifest(sinktest.Open(t, to), "first")
@@ -103,7 +107,8 @@ func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 		must(t, journal.PutManifest(s, m))
 		must(t, s.Close())
 		var input *userfile.Error
-		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+name) {
+		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(),
+			"cannot be re-evaluated without "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

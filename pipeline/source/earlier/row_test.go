@@ -20,13 +20,15 @@ func TestFrontPageOfARow(t *testing.T) {
 		FrontHeaders: []schema.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	want := &fetch.Front{
-		Outcome: usage.PageFailed, Error: answer.ErrorReset, Hops: []answer.Hop{{URL: "https://a.example/", Status: 301}, {URL: "https://a.example/en"}},
+		Outcome: usage.PageFailed, Error: answer.ErrorReset, Hops: []answer.Hop{{URL: "https://a.example/", Status: 301},
+			{URL: "https://a.example/en"}},
 		Header: []usage.HeaderField{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	if diff := cmp.Diff(want, targetOf(row, nil, limits{}).Capture.Front); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := targetOf(&schema.Fetch{Scheme: "https", Host: "a.example", Port: 443}, nil, limits{}).Capture.Front; got != nil {
+	if got := targetOf(&schema.Fetch{Scheme: "https", Host: "a.example", Port: 443}, nil,
+		limits{}).Capture.Front; got != nil {
 		t.Errorf("nobody looked, and yet %+v", got)
 	}
 }

@@ -32,9 +32,12 @@ func TestRowsOfShards(t *testing.T) {
 		want string
 	}{
 		{"hosts of the shard", []schema.Fetch{row(1, host(1), host(1)), row(2, "www."+host(1), host(1))}, ""},
-		{"a host of another shard", []schema.Fetch{row(1, host(1), host(1)), row(2, host(2), host(2))}, "seq 2 has a host of shard 2 in shard 1"},
-		{"a domain of the shard, of another host", []schema.Fetch{row(1, host(2), host(1))}, "seq 1 has a host that is not in its registered domain"},
-		{"a domain that the host merely ends in", []schema.Fetch{row(1, "x"+host(1), host(1))}, "is not in its registered domain"},
+		{"a host of another shard", []schema.Fetch{row(1, host(1), host(1)), row(2, host(2), host(2))},
+			"seq 2 has a host of shard 2 in shard 1"},
+		{"a domain of the shard, of another host", []schema.Fetch{row(1, host(2), host(1))},
+			"seq 1 has a host that is not in its registered domain"},
+		{"a domain that the host merely ends in", []schema.Fetch{row(1, "x"+host(1), host(1))},
+			"is not in its registered domain"},
 		{"a seq again", []schema.Fetch{row(1, host(1), host(1)), row(1, host(1), host(1))}, "seq 1 comes in two shards"},
 	} {
 		s := &shards{of: of, count: count, hasDomains: true}

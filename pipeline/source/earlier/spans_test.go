@@ -26,7 +26,8 @@ func TestSpansOfSegmentsReadSideBySide(t *testing.T) {
 		t.Fatalf("%d segments are known, want %d", len(s.read), segments)
 	}
 	for i := range segments - 1 {
-		for _, one := range []span{{first: int64(10*i + 5), last: int64(10*i + 7)}, {first: int64(10*i + 7), last: int64(10*i + 10)}} {
+		for _, one := range []span{{first: int64(10*i + 5), last: int64(10*i + 7)},
+			{first: int64(10*i + 7), last: int64(10*i + 10)}} {
 			one.some = true
 			if err := s.add(2*i+1, one); err == nil {
 				t.Errorf("seqs %d to %d are added between segments %d and %d", one.first, one.last, 2*i, 2*i+2)

@@ -32,7 +32,8 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 	two := rows(2, "/", a+"/x", "HTTP://a.example/listed", a+".elsewhere/", a+"/y?q")
 	parts := []journal.Part{
 		partOf(t, e.in.Path(""), "verdicts", 0, 3, slices.Concat(rows(1, "/", "/y"), two[:7])),
-		partOf(t, e.in.Path(""), "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"), rows(4, a+"/nor this"))),
+		partOf(t, e.in.Path(""), "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"),
+			rows(4, a+"/nor this"))),
 		partOf(t, e.in.Path(""), "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
 	}
 	urls := e.ownURLs(t.Context(), parts)

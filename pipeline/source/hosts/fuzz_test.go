@@ -25,9 +25,12 @@ import (
 // no target occurs twice.
 func FuzzHosts(f *testing.F) {
 	for _, list := range []string{
-		"example.com\n# comment\n\nhttps://a.test:8443/x\n", "rank,host\n1,a.test\n2,\"b.test\"\nx,c.test\n", "#harmonicc_pos\thost_rev\n1\tcom.example\n",
-		"\ufeffhost;url\na.test;/x\na.test;https://a.test/y\nb.test;https://other.test/\n", "1,localhost\n", "https://a.test/x,y\n", "m\xfcnchen.test\na.test\na.test\n",
-		"GlobalRank,Domain\n1,a.test", "PAR1", "sep=;\nid;Website URL\n1;\"https//a.test;\n", "a.test b.test, c.test\n", "\"Address\",\"Status\"\n\"https://a.test/\",\"5\" x",
+		"example.com\n# comment\n\nhttps://a.test:8443/x\n", "rank,host\n1,a.test\n2,\"b.test\"\nx,c.test\n",
+		"#harmonicc_pos\thost_rev\n1\tcom.example\n",
+		"\ufeffhost;url\na.test;/x\na.test;https://a.test/y\nb.test;https://other.test/\n", "1,localhost\n",
+		"https://a.test/x,y\n", "m\xfcnchen.test\na.test\na.test\n",
+		"GlobalRank,Domain\n1,a.test", "PAR1", "sep=;\nid;Website URL\n1;\"https//a.test;\n", "a.test b.test, c.test\n",
+		"\"Address\",\"Status\"\n\"https://a.test/\",\"5\" x",
 	} {
 		f.Add([]byte(list))
 		f.Add(gzipped(list))
@@ -56,7 +59,8 @@ func FuzzHosts(f *testing.F) {
 		}
 		line := int64(0)
 		for _, r := range rows {
-			if r.line < line || len(r.text) > input.MaxLine || r.rank != nil && *r.rank < 1 || strings.ContainsAny(r.host+r.text, "\n") {
+			if r.line < line || len(r.text) > input.MaxLine || r.rank != nil && *r.rank < 1 ||
+				strings.ContainsAny(r.host+r.text, "\n") {
 				t.Fatalf("row %+v after line %d", r, line)
 			}
 			line = r.line

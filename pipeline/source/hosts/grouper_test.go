@@ -35,8 +35,10 @@ func TestOwnURLsAreBoundedInBytes(t *testing.T) {
 		}
 	}
 	must(t, s.flush())
-	if len(targets) != 2 || len(targets[0].Paths) != fit || len(targets[1].Paths) != 5 || reasons["too_many_urls: more than 32 MiB of one origin"] != 10 {
-		t.Errorf("%d targets, %d and %d URLs, rejected: %v", len(targets), len(targets[0].Paths), len(targets[1].Paths), reasons)
+	if len(targets) != 2 || len(targets[0].Paths) != fit || len(targets[1].Paths) != 5 ||
+		reasons["too_many_urls: more than 32 MiB of one origin"] != 10 {
+		t.Errorf("%d targets, %d and %d URLs, rejected: %v", len(targets), len(targets[0].Paths), len(targets[1].Paths),
+			reasons)
 	}
 }
 
@@ -48,7 +50,8 @@ func TestOwnURLsAreBoundedInNumber(t *testing.T) {
 		must(t, s.take(row{line: 1, host: "a.example", url: fmt.Sprintf("/%d", i)}))
 	}
 	must(t, s.flush())
-	if len(targets) != 1 || len(targets[0].Paths) != maxOwnURLs || reasons["too_many_urls: more than 100000 of one origin"] != 2 {
+	if len(targets) != 1 || len(targets[0].Paths) != maxOwnURLs ||
+		reasons["too_many_urls: more than 100000 of one origin"] != 2 {
 		t.Errorf("%d targets, rejected: %v", len(targets), reasons)
 	}
 }

@@ -21,7 +21,9 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 		var text string
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			line := rapid.SampledFrom([]string{
-				"a.test", "http://a.test", "http://a.test/y", "https://a.test/z", "a.test/w", "www.a.test", "b.test, http://b.test", "https//b.test", "https://c.test/x", "https://c.test/y", "http://c.test/z", "-bad-.test", "", "# no host", "d.test:8443",
+				"a.test", "http://a.test", "http://a.test/y", "https://a.test/z", "a.test/w", "www.a.test",
+				"b.test, http://b.test", "https//b.test", "https://c.test/x", "https://c.test/y", "http://c.test/z", "-bad-.test",
+				"", "# no host", "d.test:8443",
 			}).Draw(t, "line")
 			text += line + "\n"
 		}
@@ -40,7 +42,8 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 		slices.Sort(wholeRejected)
 		slices.Sort(rejected)
 		if !slices.Equal(targets, wholeTargets) || !slices.Equal(rejected, wholeRejected) {
-			t.Fatalf("of\n%s%d shards read\n%q\n%q\ninstead of\n%q\n%q", text, count, targets, rejected, wholeTargets, wholeRejected)
+			t.Fatalf("of\n%s%d shards read\n%q\n%q\ninstead of\n%q\n%q", text, count, targets, rejected, wholeTargets,
+				wholeRejected)
 		}
 	})
 }
@@ -52,7 +55,8 @@ func readShard(t interface{ Fatal(...any) }, text string, shard target.Shard) (t
 	})
 }
 
-func readGrouped(t interface{ Fatal(...any) }, shard target.Shard, read func(take func(row) error) error) (targets, rejected []string) {
+func readGrouped(t interface{ Fatal(...any) }, shard target.Shard, read func(take func(row) error) error) (targets,
+	rejected []string) {
 	g := &grouper{schemes: []string{"https", "http"}, shard: shard, emit: func(x target.Target) error {
 		targets = append(targets, fmt.Sprint(x.Seq, x.Input, x.Candidates, x.Paths, x.Lines, x.Rank != nil))
 		return nil
@@ -79,8 +83,11 @@ func TestPartitionIsTheShards(t *testing.T) {
 		text := "rank,host,url\n"
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += rapid.SampledFrom([]string{
-				"1,a.test,", ",http://a.test,", ",https://a.test,/z", ",a.test,/w", ",http://a.test,/v", ",b.test c.test,", ",www.a.test,", "x,b.test,", ",,https://c.test/x", ",,https://c.test/y", ",,http://c.test/z?a=\"\"&b,", "2,-bad-.test,",
-				"", "# no host", ",d.test:8443,/p", "\"1\",\"e.test\",\"/a,b\"", ",\"f.test\r\",", ",\x00\xff,", "one field", ",h.test,/" + strings.Repeat("x", 500),
+				"1,a.test,", ",http://a.test,", ",https://a.test,/z", ",a.test,/w", ",http://a.test,/v", ",b.test c.test,",
+				",www.a.test,", "x,b.test,", ",,https://c.test/x", ",,https://c.test/y", ",,http://c.test/z?a=\"\"&b,",
+				"2,-bad-.test,",
+				"", "# no host", ",d.test:8443,/p", "\"1\",\"e.test\",\"/a,b\"", ",\"f.test\r\",", ",\x00\xff,", "one field",
+				",h.test,/" + strings.Repeat("x", 500),
 			}).Draw(t, "line") + "\n"
 		}
 		path := filepath.Join(dir, "list.csv")
@@ -98,7 +105,8 @@ func TestPartitionIsTheShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer scratch.Close()
-		p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https", "http"}}, count, scratch, nil, func(int64) {})
+		p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https", "http"}}, count, scratch, nil,
+			func(int64) {})
 		if err != nil {
 			return // only lines that are not rows
 		}
@@ -112,10 +120,15 @@ func TestPartitionIsTheShards(t *testing.T) {
 				t.Fatal(err)
 			}
 			shard := target.Shard{Index: i, Count: count}
-			targets, rejected := readGrouped(t, shard, func(take func(row) error) error { return readHosts(t.Context(), path, "", io.Discard, take) })
-			got, also := readGrouped(t, shard, func(take func(row) error) error { return readPlanned(t.Context(), planned, false, take) })
+			targets, rejected := readGrouped(t, shard, func(take func(row) error) error {
+				return readHosts(t.Context(), path, "", io.Discard, take)
+			})
+			got, also := readGrouped(t, shard, func(take func(row) error) error {
+				return readPlanned(t.Context(), planned, false, take)
+			})
 			if !slices.Equal(got, targets) || !slices.Equal(also, rejected) {
-				t.Fatalf("of\n%s%v reads\n%q\n%q\nfrom its list, and from the whole\n%q\n%q", text, shard, got, also, targets, rejected)
+				t.Fatalf("of\n%s%v reads\n%q\n%q\nfrom its list, and from the whole\n%q\n%q", text, shard, got, also, targets,
+					rejected)
 			}
 		}
 	})
@@ -136,7 +149,9 @@ func TestPartitionOfNamesWithoutADot(t *testing.T) {
 	var list bytes.Buffer
 	must(t, p.WriteShard(&list, 0))
 	planned := writeFile(t, "shard", list.Bytes())
-	targets, rejected := readGrouped(t, target.Shard{Count: 1}, func(take func(row) error) error { return readPlanned(t.Context(), planned, false, take) })
+	targets, rejected := readGrouped(t, target.Shard{Count: 1}, func(take func(row) error) error {
+		return readPlanned(t.Context(), planned, false, take)
+	})
 	if len(targets) != 2 || len(rejected) != 1 || !strings.Contains(rejected[0], "not_a_host") {
 		t.Errorf("targets %q, rejected %q", targets, rejected)
 	}

@@ -52,7 +52,10 @@ func TestAPipeAsAList(t *testing.T) {
 	}
 	go os.WriteFile(path, []byte("a.test\nb.test\n"), 0)
 	var got []string
-	if err := readHosts(t.Context(), path, "", sha256.New(), func(r row) error { got = append(got, r.host); return nil }); err != nil {
+	if err := readHosts(t.Context(), path, "", sha256.New(), func(r row) error {
+		got = append(got, r.host)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"a.test", "b.test"}, got); diff != "" {
@@ -61,7 +64,8 @@ func TestAPipeAsAList(t *testing.T) {
 }
 
 func TestALineWithoutAnEnd_NoRace(t *testing.T) {
-	if err := readHosts(t.Context(), "/dev/zero", "", sha256.New(), func(row) error { return nil }); !errors.Is(err, input.ErrEndless) {
+	if err := readHosts(t.Context(), "/dev/zero", "", sha256.New(), func(row) error { return nil }); !errors.Is(err,
+		input.ErrEndless) {
 		t.Errorf("error %v", err)
 	}
 	bomb := writeFile(t, "h.gz", gzipped(strings.Repeat("\x00", 64<<20+input.MaxLine*2)))

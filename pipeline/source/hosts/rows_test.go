@@ -68,7 +68,8 @@ func TestHostsFiles(t *testing.T) {
 		targets, rejected []string
 	}{
 		{name: "plain", content: "a.example\n\n# comment\r\nB.example\r\nhttp://c.example:8080\nd.example",
-			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example", "3 http://c.example:8080", "4 https://d.example|http://d.example"}},
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example",
+				"3 http://c.example:8080", "4 https://d.example|http://d.example"}},
 		{name: "a byte order mark", content: "\ufeffa.example\n", targets: []string{"1 https://a.example|http://a.example"}},
 		{name: "Tranco", content: "1,a.example\r\n2,b.example\r\n",
 			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example #2"}},
@@ -76,52 +77,74 @@ func TestHostsFiles(t *testing.T) {
 			targets: []string{"1 https://a.example|http://a.example #5", "2 https://b.example|http://b.example"}},
 		{name: "TSV without header", content: "a.example\t3\nb.example\t4\n",
 			targets: []string{"1 https://a.example|http://a.example #3", "2 https://b.example|http://b.example #4"}},
-		{name: "web graph", content: "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n1\t3.0E7\t2\t0.01\tcom.example.www\n",
+		{name: "web graph", content: "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n" +
+			"1\t3.0E7\t2\t0.01\tcom.example.www\n",
 			targets: []string{"1 https://www.example.com|http://www.example.com #1"}},
-		{name: "rows that stand together are one target", content: "https://a.example/x\nhttps://a.example/y?z=1\nhttps://a.example/x\nhttps://b.example/\nhttps://a.example/late\na.example\n",
-			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y?z=1", "2 https://b.example https://b.example/"},
-			rejected: []string{"3 https://a.example/x: duplicate", "5 https://a.example/late: not_adjacent", "6 a.example: duplicate"}},
-		{name: "a column of URLs", content: "host,url\na.example,https://a.example/x\na.example,/y\na.example,http://other.example/z\n",
+		{name: "rows that stand together are one target", content: "https://a.example/x\nhttps://a.example/y?z=1\n" +
+			"https://a.example/x\nhttps://b.example/\nhttps://a.example/late\na.example\n",
+			targets: []string{"1 https://a.example https://a.example/x https://a.example/y?z=1",
+				"2 https://b.example https://b.example/"},
+			rejected: []string{"3 https://a.example/x: duplicate", "5 https://a.example/late: not_adjacent",
+				"6 a.example: duplicate"}},
+		{name: "a column of URLs", content: "host,url\na.example,https://a.example/x\na.example,/y\n" +
+			"a.example,http://other.example/z\n",
 			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y"},
 			rejected: []string{"4 a.example,http://other.example/z: outside_origin"}},
 		{name: "duplicates are asked once", content: "a.example\nA.EXAMPLE.\nhttps://a.example:443\n",
 			targets:  []string{"1 https://a.example|http://a.example"},
 			rejected: []string{"2 A.EXAMPLE.: duplicate", "3 https://a.example:443: duplicate"}},
-		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\nx,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
-			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example", "3 https://e.example|http://e.example #9"},
-			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host", "4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
+		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\n" +
+			"x,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example",
+				"3 https://e.example|http://e.example #9"},
+			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host",
+				"4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
 				"6 x,b.example: but kept", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
 		{name: "URLs with commas are no CSV", content: "https://a.example/x,y\nhttps://a.example/x,z\n",
 			targets: []string{"1 https://a.example https://a.example/x,y https://a.example/x,z"}},
 		{name: "so without schemes", content: "a.example/x,y\nb.example/z,w\n",
-			targets: []string{"1 https://a.example|http://a.example https://a.example/x,y", "2 https://b.example|http://b.example https://b.example/z,w"}},
+			targets: []string{"1 https://a.example|http://a.example https://a.example/x,y",
+				"2 https://b.example|http://b.example https://b.example/z,w"}},
 		{name: "a field may be empty", content: "rank\thost\n\ta.example\n2\tb.example\n",
 			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example #2"}},
 		{name: "a comment is no header", content: "# domain; taken from tranco\n# url, sorted by origin\n1,a.example\n",
 			targets: []string{"1 https://a.example|http://a.example #1"}},
-		{name: "a number is no host", content: "1,0.53,12:30,a.example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a number is no host", content: "1,0.53,12:30,a.example\n", targets: []string{
+			"1 https://a.example|http://a.example #1"}},
 		{name: "URLs with ranks are", content: "https://a.example,1\nhttps://b.example,2\n",
 			targets: []string{"1 https://a.example #1", "2 https://b.example #2"}},
-		{name: "ranks as pandas writes them", content: "host,rank\na.example,10.0\nb.example,\nc.example,7.5\nd.example,.0\ne.example,0.0\n",
+		{name: "ranks as pandas writes them", content: "host,rank\na.example,10.0\nb.example,\nc.example,7.5\n" +
+			"d.example,.0\ne.example,0.0\n",
 			targets: []string{"1 https://a.example|http://a.example #10", "2 https://b.example|http://b.example",
-				"3 https://c.example|http://c.example", "4 https://d.example|http://d.example", "5 https://e.example|http://e.example"},
+				"3 https://c.example|http://c.example", "4 https://d.example|http://d.example",
+				"5 https://e.example|http://e.example"},
 			rejected: []string{"4 c.example,7.5: but kept", "5 d.example,.0: but kept", "6 e.example,0.0: but kept"}},
 		{name: "ranks as pandas writes them, without a header", content: "7.0,a.example\n8,b.example\n1e3,c.example\n",
-			targets:  []string{"1 https://a.example|http://a.example #7", "2 https://b.example|http://b.example #8", "3 https://c.example|http://c.example"},
+			targets: []string{"1 https://a.example|http://a.example #7", "2 https://b.example|http://b.example #8",
+				"3 https://c.example|http://c.example"},
 			rejected: []string{"3 1e3,c.example: but kept"}},
 		{name: "so after the host", content: "a.example\t7.\nb.example\t0.5\n",
 			targets:  []string{"1 https://a.example|http://a.example #7", "2 https://b.example|http://b.example"},
 			rejected: []string{"2 b.example\t0.5: but kept"}},
-		{name: "a whole number is a rank before others", content: "2.0,5,a.example\n", targets: []string{"1 https://a.example|http://a.example #5"}},
-		{name: "a share is no rank", content: "a.example,0.5\nb.example,7.0\n", targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"}},
-		{name: "a line break in quotes before the host", content: "note,host,rank\n\"A\nB\",a.example,1\n\"A, x\nB\",b.example,2\n\"A\nB\n\nC\",c.example,3\nD,d.example,4\n",
-			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example #2", "3 https://c.example|http://c.example #3", "4 https://d.example|http://d.example #4"}},
-		{name: "a stray quote before rows with quotes", content: "note,host\n\"big,a.example\nx,b.example\n\"y\",c.example\nz,d.example\n",
-			targets:  []string{"1 https://b.example|http://b.example", "2 https://c.example|http://c.example", "3 https://d.example|http://d.example"},
+		{name: "a whole number is a rank before others", content: "2.0,5,a.example\n", targets: []string{
+			"1 https://a.example|http://a.example #5"}},
+		{name: "a share is no rank", content: "a.example,0.5\nb.example,7.0\n", targets: []string{
+			"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"}},
+		{name: "a line break in quotes before the host", content: "note,host,rank\n\"A\nB\",a.example,1\n\"A, x\n" +
+			"B\",b.example,2\n\"A\nB\n\nC\",c.example,3\nD,d.example,4\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example #2",
+				"3 https://c.example|http://c.example #3", "4 https://d.example|http://d.example #4"}},
+		{name: "a stray quote before rows with quotes", content: "note,host\n\"big,a.example\nx,b.example\n" +
+			"\"y\",c.example\nz,d.example\n",
+			targets: []string{"1 https://b.example|http://b.example", "2 https://c.example|http://c.example",
+				"3 https://d.example|http://d.example"},
 			rejected: []string{"2 \"big,a.example: bad_quotes"}},
-		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{"1 https://a.example|http://a.example"}},
-		{name: "semicolons", content: "host;rank\na.example;7\n", targets: []string{"1 https://a.example|http://a.example #7"}},
-		{name: "Majestic", content: "GlobalRank,TldRank,Domain,TLD\n1,1,a.example,example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{
+			"1 https://a.example|http://a.example"}},
+		{name: "semicolons", content: "host;rank\na.example;7\n", targets: []string{
+			"1 https://a.example|http://a.example #7"}},
+		{name: "Majestic", content: "GlobalRank,TldRank,Domain,TLD\n1,1,a.example,example\n", targets: []string{
+			"1 https://a.example|http://a.example #1"}},
 		{name: "a rank and a name without a dot", content: "1,localhost\n", rejected: []string{"1 1,localhost: no_dot"}},
 		{name: "a row that names the scheme decides for its target", content: "a.example\nhttps://a.example/x\n",
 			targets: []string{"1 https://a.example https://a.example/x"}},
@@ -187,17 +210,20 @@ func TestHostsFileParquet_NoRace(t *testing.T) {
 	}
 	million := 1e6
 	bare := filepath.Join(t.TempDir(), "bare.parquet")
-	if err := parquet.WriteFile(bare, []bytesRow{{[]byte("abcdefghi.example"), &million}, {[]byte("b.example"), nil}}); err != nil {
+	if err := parquet.WriteFile(bare, []bytesRow{{[]byte("abcdefghi.example"), &million},
+		{[]byte("b.example"), nil}}); err != nil {
 		t.Fatal(err)
 	}
 	plain, _, err := targetsOfFile(t, bare, "https")
-	if diff := cmp.Diff([]string{"1 https://abcdefghi.example #1000000", "2 https://b.example"}, plain); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"1 https://abcdefghi.example #1000000", "2 https://b.example"}, plain); diff != "" ||
+		err != nil {
 		t.Error(diff, err)
 	}
 
 	path := filepath.Join(t.TempDir(), "hosts.parquet")
 	one := int32(1)
-	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}}, {Host: "b.example"}, {Host: "no host"}}); err != nil {
+	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}},
+		{Host: "b.example"}, {Host: "no host"}}); err != nil {
 		t.Fatal(err)
 	}
 	// Whatever is damaged in a file, reading it is an error and never a panic.
@@ -254,7 +280,8 @@ func TestUnreadableHostsFiles(t *testing.T) {
 			t.Errorf("%s: %v, want an error of %s with a line: %v", row.name, err, row.path, row.line)
 		}
 	}
-	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("https://a.example/m/1,2\n"))); err == nil || !strings.Contains(err.Error(), "h.csv:1: ") {
+	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("https://a.example/m/1,2\n"))); err == nil ||
+		!strings.Contains(err.Error(), "h.csv:1: ") {
 		t.Errorf("a URL and a number, which may be a rank: %v", err)
 	}
 	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("name,city\nx,y\n"))); err == nil {
@@ -277,7 +304,8 @@ func TestACancelledReadEnds(t *testing.T) {
 
 func TestHostsThatAreNoHosts(t *testing.T) {
 	for given, want := range map[string]string{
-		"-a.test": "bad_host", "a-.test": "bad_host", "a...": "bad_host", "m\xfcnchen.test": "bad_host", "x@y.test": "bad_host",
+		"-a.test": "bad_host", "a-.test": "bad_host", "a...": "bad_host", "m\xfcnchen.test": "bad_host",
+		"x@y.test":        "bad_host",
 		"mailto:x@y.test": "unsupported_scheme", "gopher://a.test": "unsupported_scheme",
 	} {
 		targets, rejected, err := targetsOfFile(t, writeFile(t, "h", []byte(given+"\nb.test\n")), "https")

@@ -20,7 +20,8 @@ import (
 func TestIndex(t *testing.T) {
 	const limit = 20
 	long := strings.Repeat("0123456789", 5)
-	files := map[string]string{"any name": "by its digest", "A.example": "another one", "b.example_80": long, "c.example": "a copy", "e.example": "of any scheme", "e.example_80": "of port 80", ".d.example": "hidden"}
+	files := map[string]string{"any name": "by its digest", "A.example": "another one", "b.example_80": long,
+		"c.example": "a copy", "e.example": "of any scheme", "e.example_80": "of port 80", ".d.example": "hidden"}
 	folder, packed := t.TempDir(), filepath.Join(t.TempDir(), "bodies.tar")
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -62,7 +63,8 @@ func TestIndex(t *testing.T) {
 				cut = map[bool]string{true: "true", false: "false"}[*row.KeptTruncated]
 			}
 			var input *userfile.Error
-			if string(body) != c.want || cut != c.cut || (err != nil) != (c.want == "") || err != nil && !errors.As(err, &input) {
+			if string(body) != c.want || cut != c.cut || (err != nil) != (c.want == "") || err != nil &&
+				!errors.As(err, &input) {
 				t.Errorf("%s: %+v: %q, cut %q, %v", given, c, body, cut, err)
 			}
 		}

@@ -15,8 +15,11 @@ func TestFilesNamedByHosts(t *testing.T) {
 	for name, want := range map[string]string{
 		"example.com": "https://example.com", "bakery.example": "https://bakery.example", "localhost": "https://localhost",
 		"intranet_80": "http://intranet", "example.com_8443": "https://example.com:8443", "192.0.2.1": "https://192.0.2.1",
-		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "1.md": "https://1.md", "data.zip": "https://data.zip", // top-level domains
-		"README.md": "", "LICENSE-2.0.md": "", "README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "", "hosts.csv.gz": "", "Makefile": "",
+		// top-level domains
+		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "1.md": "https://1.md",
+		"data.zip":  "https://data.zip",
+		"README.md": "", "LICENSE-2.0.md": "", "README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "",
+		"hosts.csv.gz": "", "Makefile": "",
 	} {
 		o, err := originOf(name, "https")
 		switch {
@@ -32,7 +35,8 @@ func TestFilesNamedByHosts(t *testing.T) {
 
 func TestOriginOfFile(t *testing.T) {
 	for base, want := range map[string]string{
-		"a.test": "https://a.test", "a.test_80": "http://a.test", "a.test_8080": "https://a.test:8080", "::1": "https://[::1]",
+		"a.test": "https://a.test", "a.test_80": "http://a.test", "a.test_8080": "https://a.test:8080",
+		"::1":      "https://[::1]",
 		"::1_8080": "https://[::1]:8080", "[::1]_80": "http://[::1]", "2001:db8::1_443": "https://[2001:db8::1]",
 	} {
 		if o, err := originOf(base, "https"); err != nil || o.String() != want {
@@ -45,7 +49,8 @@ func TestOriginOfFile(t *testing.T) {
 // called anything.
 func TestFilesOfOtherFolders(t *testing.T) {
 	for name, want := range map[string]bool{
-		"main.go": false, "css/style.css": false, "wiki.corp": false, "wiki.corp/robots.txt": true, "wiki.internal": true, "wiki.corp_80": true, "example.com": true,
+		"main.go": false, "css/style.css": false, "wiki.corp": false, "wiki.corp/robots.txt": true, "wiki.internal": true,
+		"wiki.corp_80": true, "example.com": true,
 	} {
 		if _, err := (&BodyFile{Name: name}).Origin("https"); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
@@ -66,7 +71,8 @@ func TestAFolderOfPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := CheckBodies(t.Context(), folder); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := CheckBodies(t.Context(), folder); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -61,7 +61,8 @@ func TestSkippedFilesAreNotRead(t *testing.T) {
 	}
 	// What ends early does so however it is read.
 	for _, size := range []int{packed.Len() - 1024, packed.Len() / 2, 700} {
-		for _, in := range []io.Reader{bytes.NewBuffer(packed.Bytes()[:size]), &skipper{in: bytes.NewReader(packed.Bytes()[:size])}} {
+		for _, in := range []io.Reader{bytes.NewBuffer(packed.Bytes()[:size]),
+			&skipper{in: bytes.NewReader(packed.Bytes()[:size])}} {
 			entries, files := tar.NewReader(in), 0
 			var err error
 			for ; err == nil; files++ {

@@ -19,12 +19,16 @@ func TestMergeOfRejects(t *testing.T) {
 		shards []string
 		want   string
 	}{
-		{"lines in order", 9, []string{"1,a,bad,hosts\n5,b,bad,hosts\n", "2,c,bad,hosts\n"}, "1,a,bad,hosts\n2,c,bad,hosts\n5,b,bad,hosts\n"},
-		{"the list before archives", 9, []string{"7,x,damaged,warc\n3,y,damaged,warc\n", "2,c,bad,hosts\n", "1,z,damaged,warc\n"},
+		{"lines in order", 9, []string{"1,a,bad,hosts\n5,b,bad,hosts\n", "2,c,bad,hosts\n"},
+			"1,a,bad,hosts\n2,c,bad,hosts\n5,b,bad,hosts\n"},
+		{"the list before archives", 9, []string{"7,x,damaged,warc\n3,y,damaged,warc\n", "2,c,bad,hosts\n",
+			"1,z,damaged,warc\n"},
 			"2,c,bad,hosts\n7,x,damaged,warc\n3,y,damaged,warc\n1,z,damaged,warc\n"},
-		{"the first of too many", 3, []string{"1,a,bad,hosts\n4,a,bad,hosts\n7,a,bad,hosts\n", "2,b,bad,hosts\n5,b,bad,hosts\n8,b,bad,hosts\n", "3,c,bad,hosts\n6,c,bad,hosts\n9,c,bad,hosts\n"},
+		{"the first of too many", 3, []string{"1,a,bad,hosts\n4,a,bad,hosts\n7,a,bad,hosts\n",
+			"2,b,bad,hosts\n5,b,bad,hosts\n8,b,bad,hosts\n", "3,c,bad,hosts\n6,c,bad,hosts\n9,c,bad,hosts\n"},
 			"1,a,bad,hosts\n2,b,bad,hosts\n3,c,bad,hosts\n0,,not_listed: 7 more; the first 3 are listed,\n"},
-		{"shards with too many", 3, []string{"1,a,bad,hosts\n0,,not_listed: 10 more; the first 1 are listed,\n", "2,b,bad,hosts\n"},
+		{"shards with too many", 3, []string{"1,a,bad,hosts\n0,,not_listed: 10 more; the first 1 are listed,\n",
+			"2,b,bad,hosts\n"},
 			"1,a,bad,hosts\n2,b,bad,hosts\n4,http://s.test/,unused,urls\n0,,not_listed: 10 more; the first 3 are listed,\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,8 +82,9 @@ func TestRejectedRowsDoNotAct(t *testing.T) {
 	_, err = r.Finish()
 	must(t, err)
 	must(t, file.Publish())
-	want := "line,text,reason,input\n1,'=cmd|' /c calc'!A0,bad_host: -x,hosts\n2,\\u001b]0;title\\u0007%FF,'=bad_rank,hosts\n" +
-		"3,'+https://a.example/,origin_not_in_run,urls\n4,'@a.warc,damaged_record: a\\u000d\\u000ab,warc\n"
+	want := "line,text,reason,input\n1,'=cmd|' /c calc'!A0,bad_host: -x,hosts\n" +
+		"2,\\u001b]0;title\\u0007%FF,'=bad_rank,hosts\n3,'+https://a.example/,origin_not_in_run,urls\n" +
+		"4,'@a.warc,damaged_record: a\\u000d\\u000ab,warc\n"
 	whole, err := in.Read("rejected.csv", 1<<20)
 	must(t, err)
 	if diff := cmp.Diff(want, string(whole)); diff != "" {

@@ -35,7 +35,8 @@ func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "rejected.csv"))
 	must(t, err)
 	line := "7,a.warc,damaged_record,warc\n"
-	if diff := cmp.Diff("line,text,reason,input\n"+line+line+line+"0,,not_listed: 4 more; the first 3 are listed,\n", string(text)); diff != "" || r.n != 7 {
+	if diff := cmp.Diff("line,text,reason,input\n"+line+line+line+"0,,not_listed: 4 more; the first 3 are listed,\n",
+		string(text)); diff != "" || r.n != 7 {
 		t.Errorf("%d counted\n%s", r.n, diff)
 	}
 }
@@ -81,7 +82,8 @@ func TestRejectsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, "rejected.csv"))
-	want := "line,text,reason,input\n1,x,duplicate,hosts\n2,x,duplicate,hosts\n3,x,duplicate,hosts\n0,,not_listed: 7 more; the first 3 are listed,\n"
+	want := "line,text,reason,input\n1,x,duplicate,hosts\n2,x,duplicate,hosts\n3,x,duplicate,hosts\n" +
+		"0,,not_listed: 7 more; the first 3 are listed,\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" || r.n != 10 {
 		t.Errorf("%d counted\n%s", r.n, diff)
 	}

@@ -116,7 +116,8 @@ func searched(all []one, limit int) (out []string) {
 				x := &all[i]
 				// Of two as near, the later one; of the same date, the first by place if
 				// it is not before, else the last.
-				if x.url == c.to && (nearest == nil || far(*x) < far(*nearest) || far(*x) == far(*nearest) && (x.minute > nearest.minute || x.minute < c.minute)) {
+				if x.url == c.to && (nearest == nil || far(*x) < far(*nearest) || far(*x) == far(*nearest) &&
+					(x.minute > nearest.minute || x.minute < c.minute)) {
 					nearest = x
 				}
 			}
@@ -134,8 +135,10 @@ func searched(all []one, limit int) (out []string) {
 }
 
 // each reads archives from memory.
-func each(archives []string) func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
-	return func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
+func each(archives []string) func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string,
+	io.Reader) error) error {
+	return func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string,
+		io.Reader) error) error {
 		var g errgroup.Group
 		for i, text := range archives {
 			if wanted(i) {
@@ -154,11 +157,13 @@ func lastOf(t *testing.T, archives []string, limit int, take func(archive, seq i
 	t.Helper()
 	dir := t.TempDir()
 	captures, err := Archives{
-		Count: len(archives), Each: each(archives), Stored: warc.Config{Limits: fetch.Limits{MaxBody: stored.MaxBody, MaxRedirects: limit}}, Progress: func(int64) {}, Scratch: sinktest.Scratch(t, dir),
+		Count: len(archives), Each: each(archives), Stored: warc.Config{Limits: fetch.Limits{MaxBody: stored.MaxBody,
+			MaxRedirects: limit}}, Progress: func(int64) {}, Scratch: sinktest.Scratch(t, dir),
 		Wanted: func(fetch.Origin) bool { return true },
 	}.Find(t.Context())
 	must(t, err)
-	must(t, each(archives)(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, _ string, in io.Reader) error {
+	must(t, each(archives)(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, _ string,
+		in io.Reader) error {
 		r, err := captures.In(i)
 		if err != nil {
 			return err
@@ -205,7 +210,8 @@ func found(t *testing.T, archives []string, limit int) (out []string) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		out = append(out, fmt.Sprintf("%d %d %02d %s %s%q", archive, seq, c.Start.Minute(), strings.Join(hops, " "), class, c.Body))
+		out = append(out, fmt.Sprintf("%d %d %02d %s %s%q", archive, seq, c.Start.Minute(), strings.Join(hops, " "), class,
+			c.Body))
 	})
 	slices.Sort(out)
 	return out
@@ -219,27 +225,37 @@ func TestRevisitsInChains(t *testing.T) {
 		if more != "" {
 			kind = "revisit"
 		}
-		return sinktest.Record("WARC-Type: "+kind+"\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: https://a.example"+url+"\r\n"+more, answer)
+		return sinktest.Record("WARC-Type: "+kind+"\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: https://a.example"+url+"\r\n"+
+			more, answer)
 	}
 	of := func(url string, minute int) string {
-		return fmt.Sprintf("WARC-Refers-To-Target-URI: <https://a.example%s>\r\nWARC-Refers-To-Date: 2026-01-10T06:%02d:00Z\r\n", url, minute)
+		return fmt.Sprintf("WARC-Refers-To-Target-URI: <https://a.example%s>\r\n"+
+			"WARC-Refers-To-Date: 2026-01-10T06:%02d:00Z\r\n", url, minute)
 	}
 	const ok, moved = "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 301 x\r\nLocation: /x\r\n\r\n"
 	for _, row := range []struct {
 		name, content, want string
 	}{
-		{"of a target", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), ok) + record("/y", 0, "", ok+"y"), `200 200 false  "y"`},
-		{"of a target, without a header", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), "") + record("/y", 0, "", "HTTP/1.1 404 x\r\n\r\n"), `404 404 false  ""`},
-		{"of a revisit", record("/robots.txt", 3, of("/robots.txt", 2), ok) + record("/robots.txt", 2, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 false  "one"`},
-		{"of an error", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", "HTTP/1.1 500 x\r\n\r\n"), `200 200 true  ""`},
-		{"not modified", record("/robots.txt", 3, of("/robots.txt", 1), "HTTP/1.1 304 x\r\n\r\n") + record("/robots.txt", 1, "", ok+"one"), `200 200 false  "one"`},
-		{"of a body that broke off", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\none"), `200 200 false truncated_body "one"`},
-		{"of another date", record("/robots.txt", 9, of("/robots.txt", 2), ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 true  ""`},
+		{"of a target", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), ok) + record("/y", 0, "", ok+"y"),
+			`200 200 false  "y"`},
+		{"of a target, without a header", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), "") +
+			record("/y", 0, "", "HTTP/1.1 404 x\r\n\r\n"), `404 404 false  ""`},
+		{"of a revisit", record("/robots.txt", 3, of("/robots.txt", 2), ok) + record("/robots.txt", 2, of("/robots.txt", 1),
+			ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 false  "one"`},
+		{"of an error", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "",
+			"HTTP/1.1 500 x\r\n\r\n"), `200 200 true  ""`},
+		{"not modified", record("/robots.txt", 3, of("/robots.txt", 1), "HTTP/1.1 304 x\r\n\r\n") + record("/robots.txt", 1,
+			"", ok+"one"), `200 200 false  "one"`},
+		{"of a body that broke off", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "",
+			"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\none"), `200 200 false truncated_body "one"`},
+		{"of another date", record("/robots.txt", 9, of("/robots.txt", 2), ok) + record("/robots.txt", 1, "", ok+"one"),
+			`200 200 true  ""`},
 		{"of itself", record("/robots.txt", 3, of("/robots.txt", 3), ok), `200 200 true  ""`},
 	} {
 		var got *warc.Capture
 		lastOf(t, []string{row.content}, 5, func(_, _ int, c *warc.Capture) { got = c })
-		if text := fmt.Sprintf("%d %d %v %s %q", got.Status(), got.Hops[len(got.Hops)-1].Status, got.Unstored, got.Error, got.Body); text != row.want {
+		if text := fmt.Sprintf("%d %d %v %s %q", got.Status(), got.Hops[len(got.Hops)-1].Status, got.Unstored, got.Error,
+			got.Body); text != row.want {
 			t.Errorf("a revisit %s: %s, want %s", row.name, text, row.want)
 		}
 	}

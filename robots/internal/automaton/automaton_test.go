@@ -66,7 +66,8 @@ func (d drawn) compile() (all []compiled) {
 		c := compiled{Pattern: Pattern{Text: d.normal(core, rewrite.OfPattern), Anchor: anchored && core == text}}
 		c.starred = bytes.IndexByte(c.Text, '*') >= 0
 		if c.starred && (d.form == NormalForm || d.form == ReservedToo) {
-			if c.InQuery = rewrite.AppendRFC(nil, []byte(core), rewrite.OfPattern, true, d.form == ReservedToo); bytes.Equal(c.InQuery, c.Text) {
+			if c.InQuery = rewrite.AppendRFC(nil, []byte(core), rewrite.OfPattern, true, d.form == ReservedToo); bytes.Equal(
+				c.InQuery, c.Text) {
 				c.InQuery = nil
 			}
 		}
@@ -307,8 +308,10 @@ var rewritten = [][2]string{
 // one of these.
 func TestSearchOfRewrittenPaths(t *testing.T) {
 	rewriters := []rewrite.Rewriter{
-		{Requote: rewrite.RequotePath}, {Requote: rewrite.RequotePath, DoubleSlash: true}, {Requote: rewrite.RequoteQuery, DoubleSlash: true},
-		{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, {Requote: rewrite.RequoteUnfit, EmptyQueryLost: true}, {Requote: rewrite.RequoteValid},
+		{Requote: rewrite.RequotePath}, {Requote: rewrite.RequotePath, DoubleSlash: true}, {Requote: rewrite.RequoteQuery,
+			DoubleSlash: true},
+		{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, {Requote: rewrite.RequoteUnfit, EmptyQueryLost: true},
+		{Requote: rewrite.RequoteValid},
 		{Requote: rewrite.RequoteHarmless, FoldCase: true}, {Requote: rewrite.RequoteWhole},
 	}
 	draws := 1500
@@ -380,7 +383,8 @@ func TestSearchOfRewrittenPaths(t *testing.T) {
 // becomes a byte, even if patterns distinguish neither escapes nor the byte. Here only such
 // symbols show the difference: the other policy names all escapes that become U+FFFD alone.
 func TestSearchThroughNothing(t *testing.T) {
-	a := drawn{mode: TheLongest, form: Rewritten, as: rewrite.Rewriter{Requote: rewrite.RequotePath}, rules: []string{"-/%EF%BF%BD/"}}
+	a := drawn{mode: TheLongest, form: Rewritten, as: rewrite.Rewriter{Requote: rewrite.RequotePath},
+		rules: []string{"-/%EF%BF%BD/"}}
 	b := drawn{mode: TheLongest, form: UpperHexed}
 	for c := 0x80; c < 0x100; c++ {
 		b.rules = append(b.rules, fmt.Sprintf("-/%%%02X/", c))
@@ -393,7 +397,8 @@ func TestSearchThroughNothing(t *testing.T) {
 
 // Which character a URL begins makes no difference where patterns distinguish no escapes.
 func TestSearchForgetsCharacters(t *testing.T) {
-	a := drawn{mode: TheLongest, form: Rewritten, as: rewrite.Rewriter{Requote: rewrite.RequotePath}, rules: []string{"-/*z"}}
+	a := drawn{mode: TheLongest, form: Rewritten, as: rewrite.Rewriter{Requote: rewrite.RequotePath},
+		rules: []string{"-/*z"}}
 	b := drawn{mode: TheLongest, rules: []string{"-/*%4*z"}}
 	l := languageOf(t, a, b)
 	if f := l.Search(Search{Most: MaxWork, Ways: [2]bool{true, false}}); !f.Whole || f.States > 50 {
@@ -427,7 +432,8 @@ func (s *search) runAll(most int) bool {
 
 // An escape that forms read otherwise is tried although no pattern has one.
 func TestPlainPathsHaveEscapes(t *testing.T) {
-	a, b := drawn{mode: TheLongest, form: NormalForm, rules: []string{"-/$]"}}, drawn{mode: TheLongest, form: ReservedToo, rules: []string{"-/$]"}}
+	a, b := drawn{mode: TheLongest, form: NormalForm, rules: []string{"-/$]"}}, drawn{mode: TheLongest, form: ReservedToo,
+		rules: []string{"-/$]"}}
 	f := languageOf(t, a, b).Search(Search{Most: MaxWork, Ways: [2]bool{true, true}, Paths: PlainPaths})
 	if string(f.First) != "/$%5D" {
 		t.Errorf("the first path is %q", f.First)
@@ -437,8 +443,10 @@ func TestPlainPathsHaveEscapes(t *testing.T) {
 // What an escape is needed for, by RFC 3986.
 func TestIsPlain(t *testing.T) {
 	for path, want := range map[string]bool{
-		"/admin": true, "/%61dmin": false, "/%7Euser": false, "/a%20b": true, "/a%2fb": false, "/a%2Fb": true, "/?a%2Fb": false, "/?a%3Db": false,
-		"/a%3Ab": false, "/%C3%A9": true, "/%c3%A9": false, "/%": false, "/%4": false, "/%zz": false, "/?%5B": true, "/%23": true, "/a%3Fb": true, "/?%3F": false,
+		"/admin": true, "/%61dmin": false, "/%7Euser": false, "/a%20b": true, "/a%2fb": false, "/a%2Fb": true,
+		"/?a%2Fb": false, "/?a%3Db": false,
+		"/a%3Ab": false, "/%C3%A9": true, "/%c3%A9": false, "/%": false, "/%4": false, "/%zz": false, "/?%5B": true,
+		"/%23": true, "/a%3Fb": true, "/?%3F": false,
 	} {
 		if got := IsPlain([]byte(path)); got != want {
 			t.Errorf("%s: %t, want %t", path, got, want)

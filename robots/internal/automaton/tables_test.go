@@ -10,13 +10,15 @@ import (
 // Whatever is compared, tables take a bounded amount of memory. A reader that forgets its
 // tables makes the same ones again.
 func TestTablesAreBounded(t *testing.T) {
-	first := readerOf(readerKind{views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequotePath}}}}})
+	first := readerOf(readerKind{views: [maxReaderViews]viewKind{
+		{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequotePath}}}}})
 	var start readMode
 	want := first.table(&start)
 	for n := range 3 * maxTables {
 		r := first
 		if n%2 == 0 {
-			r = readerOf(readerKind{paths: Paths(n % 3), views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequoteValid, DoubleSlash: n%8 > 3}}}}})
+			r = readerOf(readerKind{paths: Paths(n % 3), views: [maxReaderViews]viewKind{
+				{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequoteValid, DoubleSlash: n%8 > 3}}}}})
 		}
 		m := start
 		m.views[0] = rewrite.Unpack(1<<8, int32(n))

@@ -53,7 +53,8 @@ func followed(t *testing.T, files []string, lastOnly bool) (all []*warc.Capture)
 		Count: len(files), Stored: stored, Progress: func(int64) {},
 		Scratch: func() (*store.Scratch, error) { return folder.Scratch(".") },
 		Wanted:  func(fetch.Origin) bool { return true },
-		Each: func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
+		Each: func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string,
+			io.Reader) error) error {
 			for i, name := range files {
 				if !wanted(i) {
 					continue
@@ -75,7 +76,8 @@ func followed(t *testing.T, files []string, lastOnly bool) (all []*warc.Capture)
 	must(t, err)
 	defer captures.Close()
 	var mu sync.Mutex
-	must(t, archives.Each(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, name string, in io.Reader) error {
+	must(t, archives.Each(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, name string,
+		in io.Reader) error {
 		r, err := captures.In(i)
 		must(t, err)
 		_, err = warc.ReadAll(ctx, name, in, stored, func() bool { return false }, func(c *warc.Capture) error {
@@ -100,7 +102,8 @@ func TestRevisitsOfOtherWriters(t *testing.T) {
 	if testing.Short() {
 		each = 1
 	}
-	for name, write := range map[string]func(*testing.T, *site, *rand.Rand) *archive{"wget": wget, "internetarchive": iaWriter, "nlnwa": nbWriter} {
+	for name, write := range map[string]func(*testing.T, *site, *rand.Rand) *archive{"wget": wget,
+		"internetarchive": iaWriter, "nlnwa": nbWriter} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they wait for their clocks
 			hosts, revisits, resolved, elsewhere := 0, 0, 0, 0
@@ -151,13 +154,15 @@ func TestRevisitsOfOtherWriters(t *testing.T) {
 						}
 					}
 					for host, c := range lastOf {
-						if got := outcome(c); len(a.files) == 1 && !a.elsewhere[host] && c.Location == "" && a.bodies[host] != "" && got != fmt.Sprintf("success %q", a.bodies[host]) {
+						if got := outcome(c); len(a.files) == 1 && !a.elsewhere[host] && c.Location == "" && a.bodies[host] != "" &&
+							got != fmt.Sprintf("success %q", a.bodies[host]) {
 							t.Errorf("archive %d, %s, without the last captures: %.80s", n, host, got)
 						}
 					}
 				}
 			}
-			t.Logf("%d archives, %d hosts, %d revisit records; %d hosts have a revisit record and the body of its original, %d of an original that is in no file", each, hosts, revisits, resolved, elsewhere)
+			t.Logf("%d archives, %d hosts, %d revisit records; %d hosts have a revisit record and the body of its original, "+
+				"%d of an original that is in no file", each, hosts, revisits, resolved, elsewhere)
 			if resolved == 0 || elsewhere == 0 && !testing.Short() {
 				t.Error("the archives lack what is to be tested")
 			}

@@ -89,7 +89,8 @@ func wget(t *testing.T, s *site, r *rand.Rand) *archive {
 			fmt.Fprintln(&urls, s.url(host))
 		}
 		must(t, os.WriteFile(filepath.Join(dir, "urls"), []byte(urls.String()), 0o666))
-		args := append([]string{"-q", "--no-config", "--no-proxy", "--tries=1", "-O", "/dev/null", "-i", "urls", "--warc-cdx", "--warc-file=" + name}, append(more, compressed...)...)
+		args := append([]string{"-q", "--no-config", "--no-proxy", "--tries=1", "-O", "/dev/null", "-i", "urls",
+			"--warc-cdx", "--warc-file=" + name}, append(more, compressed...)...)
 		c := exec.Command(program, args...)
 		c.Dir = dir
 		if text, err := c.CombinedOutput(); err != nil && c.ProcessState.ExitCode() != 8 { // 8 is a 404
@@ -155,7 +156,8 @@ func iaWriter(t *testing.T, s *site, r *rand.Rand) *archive {
 			settings.Compression = "ZSTD"
 		}
 		dedupe.SizeThreshold = 1
-		client, err := ia.NewWARCWritingHTTPClient(ia.HTTPClientSettings{RotatorSettings: settings, DedupeOptions: dedupe, DigestAlgorithm: algorithm, TempDir: dir, FollowRedirects: true, DNSServers: []string{"127.0.0.1"}})
+		client, err := ia.NewWARCWritingHTTPClient(ia.HTTPClientSettings{RotatorSettings: settings, DedupeOptions: dedupe,
+			DigestAlgorithm: algorithm, TempDir: dir, FollowRedirects: true, DNSServers: []string{"127.0.0.1"}})
 		must(t, err)
 		done := make(chan bool)
 		go func() {
@@ -212,9 +214,12 @@ func nbWriter(t *testing.T, s *site, r *rand.Rand) *archive {
 	dir, hosts := t.TempDir(), hostsOf(r)
 	a := &archive{name: "gowarc of the National Library of Norway", elsewhere: make(map[string]bool)}
 	version := []*nb.WarcVersion{nb.V1_0, nb.V1_1}[r.IntN(2)]
-	options := []nb.WarcRecordOption{nb.WithVersion(version), nb.WithDefaultDigestAlgorithm([]string{"sha1", "sha256", "md5"}[r.IntN(3)]),
-		nb.WithDefaultDigestEncoding([]nb.DigestEncoding{nb.Base16, nb.Base32}[r.IntN(2)]), nb.WithAddMissingDigest(true), nb.WithBufferTmpDir(dir)}
-	w := nb.NewWarcFileWriter(nb.WithFileNameGenerator(&nb.PatternNameGenerator{Directory: dir, Prefix: "nb-"}), nb.WithCompression(r.IntN(3) > 0), nb.WithMaxConcurrentWriters(1), nb.WithRecordOptions(options...))
+	options := []nb.WarcRecordOption{nb.WithVersion(version), nb.WithDefaultDigestAlgorithm([]string{"sha1", "sha256",
+		"md5"}[r.IntN(3)]),
+		nb.WithDefaultDigestEncoding([]nb.DigestEncoding{nb.Base16, nb.Base32}[r.IntN(2)]), nb.WithAddMissingDigest(true),
+		nb.WithBufferTmpDir(dir)}
+	w := nb.NewWarcFileWriter(nb.WithFileNameGenerator(&nb.PatternNameGenerator{Directory: dir, Prefix: "nb-"}),
+		nb.WithCompression(r.IntN(3) > 0), nb.WithMaxConcurrentWriters(1), nb.WithRecordOptions(options...))
 	// layout of a date. That of a record has a fraction, that by which another names it may
 	// have none.
 	precise := "2006-01-02T15:04:05Z"
@@ -248,13 +253,15 @@ func nbWriter(t *testing.T, s *site, r *rand.Rand) *archive {
 	for _, host := range hosts {
 		url := s.url(host)
 		get := func() string {
-			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", len(rules(host, s.version(host))), rules(host, s.version(host)))
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
+				len(rules(host, s.version(host))), rules(host, s.version(host)))
 		}
 		if r.IntN(3) == 0 {
 			put(record(url, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 5\r\n\r\nsorry"))
 		}
 		original := record(url, get())
-		names := &nb.RevisitRef{TargetUri: url, TargetDate: original.WarcHeader().Get(nb.WarcDate), TargetRecordId: original.WarcHeader().Get(nb.WarcRecordID)}
+		names := &nb.RevisitRef{TargetUri: url, TargetDate: original.WarcHeader().Get(nb.WarcDate),
+			TargetRecordId: original.WarcHeader().Get(nb.WarcRecordID)}
 		names.TargetRecordId = strings.Trim(names.TargetRecordId, "<>")
 		if day, err := time.Parse(time.RFC3339, names.TargetDate); r.IntN(2) == 0 {
 			must(t, err)

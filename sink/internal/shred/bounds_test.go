@@ -17,11 +17,13 @@ import (
 // A bound of a value is short, on its side of the value, as near as its length allows,
 // and a text if the value is one.
 func TestBoundOfAValue(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", "é", "\ud7ff", "\U0010ffff", "\U0010fffe", "\x7f", "long and ", "\xff", "\xfe"})
+	piece := rapid.SampledFrom([]string{"a", "é", "\ud7ff", "\U0010ffff", "\U0010fffe", "\x7f", "long and ", "\xff",
+		"\xfe"})
 	rapid.Check(t, func(t *rapid.T) {
 		var v []byte
 		for range rapid.IntRange(0, 12).Draw(t, "pieces") {
-			v = append(v, strings.Repeat(piece.Draw(t, "piece"), rapid.SampledFrom([]int{1, 2, 7, 8, 30, 33}).Draw(t, "times"))...)
+			v = append(v, strings.Repeat(piece.Draw(t, "piece"), rapid.SampledFrom([]int{1, 2, 7, 8, 30, 33}).Draw(t,
+				"times"))...)
 		}
 		was, isText := bytes.Clone(v), utf8.Valid(v)
 		lower, upper := lowerBound(v, isText), upperBound(v, isText)
@@ -41,7 +43,8 @@ func TestBoundOfAValue(t *testing.T) {
 		if isText {
 			greatest = "\U0010ffff"
 		}
-		if long := len(v) > boundBytes && strings.Repeat(greatest, boundBytes/len(greatest)) == string(v[:boundBytes]); !long && max(len(lower), len(upper)) > boundBytes+1 {
+		if long := len(v) > boundBytes && strings.Repeat(greatest, boundBytes/len(greatest)) == string(
+			v[:boundBytes]); !long && max(len(lower), len(upper)) > boundBytes+1 {
 			t.Fatalf("%q has the bounds %q and %q", v, lower, upper)
 		}
 		if n := len(upper) - 1; len(v) > boundBytes && len(upper) < len(v) {
@@ -93,7 +96,8 @@ func TestBoundsOfPages(t *testing.T) {
 		var texts []shares
 		var bodies []body
 		for range rapid.IntRange(1, 40).Draw(t, "rows") {
-			row := shares{Pattern: letter.Draw(t, "pattern"), Normalized: letter.Draw(t, "normalized"), Kind: rapid.Ptr(letter, true).Draw(t, "kind")}
+			row := shares{Pattern: letter.Draw(t, "pattern"), Normalized: letter.Draw(t, "normalized"),
+				Kind: rapid.Ptr(letter, true).Draw(t, "kind")}
 			for range rapid.IntRange(0, 2).Draw(t, "agents") {
 				row.Agents = append(row.Agents, hop{URL: letter.Draw(t, "agent")})
 			}
@@ -159,7 +163,8 @@ func wantBounds(t interface {
 				cells += len(values)
 			}
 			s := f.Metadata().RowGroups[g].Columns[c].MetaData.Statistics
-			if cells > 0 && !(bytes.Equal(s.MinValue, lowerBound(least, isText)) && bytes.Equal(s.MaxValue, upperBound(greatest, isText))) {
+			if cells > 0 && !(bytes.Equal(s.MinValue, lowerBound(least, isText)) &&
+				bytes.Equal(s.MaxValue, upperBound(greatest, isText))) {
 				t.Fatalf("row group from %q to %q has bounds %q and %q", least, greatest, s.MinValue, s.MaxValue)
 			}
 		}

@@ -39,7 +39,8 @@ type rule struct {
 	Pattern string `parquet:"pattern,dict"`
 }
 
-func shredded[T any](t interface{ Fatal(...any) }, spare *sync.Pool, batches [][]T, options ...parquet.WriterOption) *parquet.File {
+func shredded[T any](t interface{ Fatal(...any) }, spare *sync.Pool, batches [][]T,
+	options ...parquet.WriterOption) *parquet.File {
 	var out bytes.Buffer
 	s, err := New[T](&out, spare, options...)
 	if err != nil {
@@ -302,9 +303,11 @@ func TestWriteEachOfOtherColumns(t *testing.T) {
 	if err := errors.Join(err, err1); err != nil {
 		t.Fatal(err)
 	}
-	pages := []page{{Seq: 1, Agents: []string{"a", "b"}, Lines: []int32{1, 2}, Time: time.UnixMicro(1).UTC()}, {Seq: 2, Time: time.UnixMicro(2).UTC()}}
+	pages := []page{{Seq: 1, Agents: []string{"a", "b"}, Lines: []int32{1, 2}, Time: time.UnixMicro(1).UTC()},
+		{Seq: 2, Time: time.UnixMicro(2).UTC()}}
 	pattern := "/pattern"
-	rows := []twins{{Line: 1, Pattern: pattern, Normalized: pattern}, {Line: 2, Pattern: pattern, Normalized: pattern[:4]}, {Line: 3, Pattern: pattern[:2], Normalized: "/"}}
+	rows := []twins{{Line: 1, Pattern: pattern, Normalized: pattern}, {Line: 2, Pattern: pattern,
+		Normalized: pattern[:4]}, {Line: 3, Pattern: pattern[:2], Normalized: "/"}}
 	classes := []string{"x", "y", "z"}
 	if err := errors.Join(w.WriteEach(pages, inAll("class", classes)), v.WriteEach(rows, inAll("host", classes)),
 		w.Close(), v.Close()); err != nil {
@@ -380,7 +383,8 @@ func TestColumnsThatShareADictionary(t *testing.T) {
 			}
 			batches, all = append(batches, batch), append(all, batch...)
 		}
-		if diff := cmp.Diff(all, rowsOf[twins](t, shredded(t, &spare, batches, parquet.Compression(&parquet.Zstd)))); diff != "" {
+		if diff := cmp.Diff(all,
+			rowsOf[twins](t, shredded(t, &spare, batches, parquet.Compression(&parquet.Zstd)))); diff != "" {
 			t.Fatalf("(-written +read):\n%s", diff)
 		}
 	})
@@ -504,7 +508,8 @@ func TestWriteEach(t *testing.T) {
 	many := slices.Concat(agents, agents, agents)[:20]
 	same := func(x, y verdict) bool {
 		return x.Seq == y.Seq && x.Host == y.Host && x.Agent == y.Agent && x.URL == y.URL && equal(x.Rank, y.Rank) &&
-			equal(x.GroupAgent, y.GroupAgent) && equal(x.RuleKind, y.RuleKind) && equal(x.RulePattern, y.RulePattern) && equal(x.RuleLine, y.RuleLine)
+			equal(x.GroupAgent, y.GroupAgent) && equal(x.RuleKind, y.RuleKind) && equal(x.RulePattern, y.RulePattern) &&
+			equal(x.RuleLine, y.RuleLine)
 	}
 	for _, c := range []struct {
 		rows   int

@@ -73,7 +73,8 @@ func TestWhatDecidesIsOneRequest(t *testing.T) {
 	}
 	must(t, b.Write(t.Context(), "against.json", large))
 	must(t, b.Upload(t.Context(), "part.parquet", bytes.NewReader(large)))
-	if want := []string{`PUT 33 MiB, if none match "*"`, `PUT 33 MiB, if none match ""`, "begin parts"}; !slices.Equal(asked, want) {
+	if want := []string{`PUT 33 MiB, if none match "*"`, `PUT 33 MiB, if none match ""`, "begin parts"}; !slices.Equal(
+		asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
 }
@@ -171,10 +172,12 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		listed string // the answer to a list, "" for the code
 		says   string
 	}{
-		"InvalidAccessKeyId":              {http.StatusForbidden, "", "check the key, what it may do, and the name of the bucket"},
-		"NoSuchBucket":                    {http.StatusNotFound, "", "s3://bucket: there is no such bucket"},
-		"NoSuchKey":                       {http.StatusNotFound, "<ListBucketResult/>", fs.ErrNotExist.Error()},
-		"NoSuchKey, and no right to list": {http.StatusNotFound, "<Error><Code>AccessDenied</Code></Error>", fs.ErrNotExist.Error()},
+		"InvalidAccessKeyId": {http.StatusForbidden, "",
+			"check the key, what it may do, and the name of the bucket"},
+		"NoSuchBucket": {http.StatusNotFound, "", "s3://bucket: there is no such bucket"},
+		"NoSuchKey":    {http.StatusNotFound, "<ListBucketResult/>", fs.ErrNotExist.Error()},
+		"NoSuchKey, and no right to list": {http.StatusNotFound, "<Error><Code>AccessDenied</Code></Error>",
+			fs.ErrNotExist.Error()},
 	} {
 		url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
 			isList := r.URL.Query().Has("list-type")
@@ -193,7 +196,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		})
 		_, err := Open(t.Context(), url+"/list.csv")
 		isMissing := row.says == fs.ErrNotExist.Error()
-		if err == nil || !strings.Contains(err.Error(), row.says) || errors.Is(err, fs.ErrNotExist) != isMissing || errors.Is(err, ErrRefused) == isMissing {
+		if err == nil || !strings.Contains(err.Error(), row.says) || errors.Is(err, fs.ErrNotExist) != isMissing ||
+			errors.Is(err, ErrRefused) == isMissing {
 			t.Errorf("%s: %v", code, err)
 		}
 	}

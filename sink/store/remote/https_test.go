@@ -144,25 +144,29 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	}
 	var whole bytes.Buffer
 	for i := range 60 {
-		block := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /%d\n# %x\n", i, noise(300*(i%7)))
+		block := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /%d\n# %x\n", i,
+			noise(300*(i%7)))
 		z := gzip.NewWriter(&whole)
-		fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h%d.example/robots.txt\r\nWARC-Date: 2026-11-20T10:00:00Z\r\n"+
-			"WARC-Record-ID: <urn:uuid:%d>\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(block), block)
+		fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h%d.example/robots.txt\r\n"+
+			"WARC-Date: 2026-11-20T10:00:00Z\r\nWARC-Record-ID: <urn:uuid:%d>\r\nContent-Type: application/http; "+
+			"msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(block), block)
 		must(t, z.Close())
 	}
 	damaged := bytes.Clone(whole.Bytes())
 	copy(damaged[20_000:], noise(400))
 	read := func(in io.Reader) (found []string) {
-		counts, err := warc.Read(t.Context(), "archive", in, warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}, func(c *warc.Capture) error {
-			found = append(found, fmt.Sprintf("%d+%d %v %q", c.Offset, c.Length, c.Origin, c.Body))
-			return nil
-		}, func(offset int64, what string) error {
-			found = append(found, fmt.Sprintf("%d: %s", offset, what))
-			return nil
-		})
+		counts, err := warc.Read(t.Context(), "archive", in, warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}},
+			func(c *warc.Capture) error {
+				found = append(found, fmt.Sprintf("%d+%d %v %q", c.Offset, c.Length, c.Origin, c.Body))
+				return nil
+			}, func(offset int64, what string) error {
+				found = append(found, fmt.Sprintf("%d: %s", offset, what))
+				return nil
+			})
 		return append(found, fmt.Sprintf("%+v, %v", counts, err))
 	}
-	for name, content := range map[string][]byte{"whole": whole.Bytes(), "damaged": damaged, "cut short": whole.Bytes()[:40_000]} {
+	for name, content := range map[string][]byte{"whole": whole.Bytes(), "damaged": damaged,
+		"cut short": whole.Bytes()[:40_000]} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := read(bytes.NewReader(content))
@@ -246,7 +250,8 @@ func TestAnswers(t *testing.T) {
 		{"to http", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/", http.StatusFound)
 		}, "which is not https", nil},
-		{"in a circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "more than 10 redirects", nil},
+		{"in a circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
+			"more than 10 redirects", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +262,8 @@ func TestAnswers(t *testing.T) {
 				if err != nil || len(content) > 0 {
 					t.Errorf("%q, %v", content, err)
 				}
-			case err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrTransfer):
+			case err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) ||
+				errors.Is(err, ErrTransfer):
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(began); took > 5*time.Second {
@@ -310,7 +316,8 @@ func TestSeek(t *testing.T) {
 		whence int
 		want   string
 	}{
-		{1, io.SeekCurrent, "3456789"}, {-2, io.SeekEnd, "89"}, {4, io.SeekStart, "456789"}, {-10, io.SeekCurrent, "0123456789"},
+		{1, io.SeekCurrent, "3456789"}, {-2, io.SeekEnd, "89"}, {4, io.SeekStart, "456789"},
+		{-10, io.SeekCurrent, "0123456789"},
 		{0, io.SeekEnd, ""}, {5, io.SeekEnd, ""},
 	} {
 		_, err := in.Seek(c.offset, c.whence)
@@ -425,7 +432,8 @@ func TestTheContextEndsAPause(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "7": 7 * time.Second, "-3": 0, "99999999999999999999": 24 * time.Hour, "-99999999999999999999": 0, "Fri, 20 Nov 9999 10:01:00 GMT": 24 * time.Hour, "4000000000": 24 * time.Hour, "soon": 0,
+		"": 0, "0": 0, "7": 7 * time.Second, "-3": 0, "99999999999999999999": 24 * time.Hour, "-99999999999999999999": 0,
+		"Fri, 20 Nov 9999 10:01:00 GMT": 24 * time.Hour, "4000000000": 24 * time.Hour, "soon": 0,
 		"Fri, 20 Nov 2026 10:01:00 GMT": time.Minute, "Fri, 20 Nov 2026 09:00:00 GMT": 0,
 	} {
 		if got := retryAfter(text, now); got != want {

@@ -124,7 +124,8 @@ func TestAWaitTooLong(t *testing.T) {
 	if err := s.pause(t.Context(), 0, busyFor(longestAsked)); err != nil {
 		t.Errorf("an hour: %v", err)
 	}
-	if err := s.pause(t.Context(), 0, busyFor(longestAsked+time.Minute)); !errors.Is(err, ErrTransfer) || err.Error() != "the server asks to wait 1h1m0s: try again then" {
+	if err := s.pause(t.Context(), 0, busyFor(longestAsked+time.Minute)); !errors.Is(err, ErrTransfer) ||
+		err.Error() != "the server asks to wait 1h1m0s: try again then" {
 		t.Errorf("more than an hour: %v", err)
 	}
 }
@@ -138,8 +139,10 @@ func TestPatience(t *testing.T) {
 		err  error
 		want int
 	}{
-		{"busy", s, &busyError{status: "503"}, busyAttempts}, {"a refusal", s, &busyError{status: "403", refusal: true}, attempts},
-		{"a broken connection", s, errors.New("reset"), attempts}, {"busy, without a pace", nil, &busyError{status: "503"}, attempts},
+		{"busy", s, &busyError{status: "503"}, busyAttempts}, {"a refusal", s, &busyError{status: "403", refusal: true},
+			attempts},
+		{"a broken connection", s, errors.New("reset"), attempts}, {"busy, without a pace", nil, &busyError{status: "503"},
+			attempts},
 	} {
 		if got := row.of.patience(row.err); got != row.want {
 			t.Errorf("%s: %d attempts, want %d", row.name, got, row.want)
@@ -183,7 +186,8 @@ func TestWaitsInAllAreBounded(t *testing.T) {
 			in := o.Reader(t.Context(), 0)
 			defer in.Close()
 			n, err := io.Copy(io.Discard, in)
-			if took := time.Since(began); row.whole != (err == nil && n == row.size) || !row.whole && (!errors.Is(err, ErrTransfer) || took > 15*time.Hour) {
+			if took := time.Since(began); row.whole != (err == nil && n == row.size) || !row.whole &&
+				(!errors.Is(err, ErrTransfer) || took > 15*time.Hour) {
 				t.Errorf("%d bytes at a time: %d bytes in %s, %v", row.bytes, n, took, err)
 			}
 		})

@@ -30,7 +30,8 @@ func TestRedirectsToSpecialAddresses(t *testing.T) {
 	port := inner[strings.LastIndex(inner, ":"):]
 	loopback := func(a netip.Addr) bool { return a.IsLoopback() || a.IsLinkLocalUnicast() }
 	for to, refused := range map[string]string{
-		"/itself": "", strings.Replace(outer, "/object", "/itself", 1): "", inner: "127.0.0.1", "https://localhost" + port: "a special address",
+		"/itself": "", strings.Replace(outer, "/object", "/itself", 1): "", inner: "127.0.0.1", "https://localhost" +
+			port: "a special address",
 		"https://169.254.169.254/latest/meta-data/": "169.254.169.254",
 	} {
 		content, err := ReadAll(Guarded(t.Context(), loopback), outer+"?to="+to, 10)
@@ -40,7 +41,8 @@ func TestRedirectsToSpecialAddresses(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), refused) || !strings.Contains(err.Error(), "--allow-private") || errors.Is(err, ErrTransfer) {
+		if err == nil || !strings.Contains(err.Error(), refused) || !strings.Contains(err.Error(), "--allow-private") ||
+			errors.Is(err, ErrTransfer) {
 			t.Errorf("%s: %q, %v", to, content, err)
 		}
 	}
@@ -103,7 +105,8 @@ func TestQueriesAreSecret(t *testing.T) {
 			}
 		}
 	}
-	for _, given := range []string{"https://a.example:port/x?" + secret, "https://a.example/%zz?" + secret, "https://user:5ec7e7@a.example:x/", "gs2://a?" + secret} {
+	for _, given := range []string{"https://a.example:port/x?" + secret, "https://a.example/%zz?" + secret,
+		"https://user:5ec7e7@a.example:x/", "gs2://a?" + secret} {
 		_, err := ReadAll(t.Context(), given, 100)
 		_, _, e := NewServers(Limits{}).Open(t.Context(), given)
 		for _, err := range []error{err, e} {
@@ -122,14 +125,21 @@ func TestQueriesAreSecret(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for given, want := range map[string]string{
-		"https://a.example/x.warc.gz?sig=1": "https://a.example/x.warc.gz", "https://a.example/x#f?y": "https://a.example/x", "https://a.example?sig=1": "https://a.example",
-		"https://a.example/x#2": "https://a.example/x#2", "https://a.example/x?y#2": "https://a.example/x", "https://a.example/x#2?y": "https://a.example/x",
-		"https://user:pass@a.example/@x": "https://a.example/@x", "HTTPS://A.example/x?y": "HTTPS://A.example/x", "http://a.example/x?y": "http://a.example/x",
+		"https://a.example/x.warc.gz?sig=1": "https://a.example/x.warc.gz", "https://a.example/x#f?y": "https://a.example/x",
+		"https://a.example?sig=1": "https://a.example",
+		"https://a.example/x#2":   "https://a.example/x#2", "https://a.example/x?y#2": "https://a.example/x",
+		"https://a.example/x#2?y":        "https://a.example/x",
+		"https://user:pass@a.example/@x": "https://a.example/@x", "HTTPS://A.example/x?y": "HTTPS://A.example/x",
+		"http://a.example/x?y":   "http://a.example/x",
 		"https://a.example/%3Fx": "https://a.example/%3Fx", "https://a.example/x?y?z=https://b/c": "https://a.example/x",
-		"https://user:pa/ss@a.example/x": "https://a.example/x", "https://user:pa?s#s@a.example:1/x": "https://a.example:1/x", "https://user:%zz@a.example/x": "https://a.example/x",
-		"https://a.example:8443/@x": "https://a.example:8443/@x", "https://[::1]/@x": "https://[::1]/@x", "https://a.example:/@x": "https://a.example:/@x",
-		"s3://key:se/cret@bucket/x": "s3://bucket/x", "s3://key@bucket/x": "s3://bucket/x", "s3://bucket/@x": "s3://bucket/@x",
-		"s3://bucket/what?.csv": "s3://bucket/what?.csv", "a?b": "a?b", "/srv/a#b": "/srv/a#b", "-": "-", "": "", "dir/a://b?c": "dir/a://b?c",
+		"https://user:pa/ss@a.example/x":    "https://a.example/x",
+		"https://user:pa?s#s@a.example:1/x": "https://a.example:1/x", "https://user:%zz@a.example/x": "https://a.example/x",
+		"https://a.example:8443/@x": "https://a.example:8443/@x", "https://[::1]/@x": "https://[::1]/@x",
+		"https://a.example:/@x":     "https://a.example:/@x",
+		"s3://key:se/cret@bucket/x": "s3://bucket/x", "s3://key@bucket/x": "s3://bucket/x",
+		"s3://bucket/@x":        "s3://bucket/@x",
+		"s3://bucket/what?.csv": "s3://bucket/what?.csv", "a?b": "a?b", "/srv/a#b": "/srv/a#b", "-": "-", "": "",
+		"dir/a://b?c": "dir/a://b?c",
 	} {
 		if got := Name(given); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
@@ -139,7 +149,8 @@ func TestName(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for _, same := range [][]string{
-		{"https://a.example/x~y/z", "HTTPS://A.Example:443/x%7Ey/z", "https://a.example./x%7ey/./z#part", "https://a.example/w/../x~y//z"},
+		{"https://a.example/x~y/z", "HTTPS://A.Example:443/x%7Ey/z", "https://a.example./x%7ey/./z#part",
+			"https://a.example/w/../x~y//z"},
 		{"https://a.example/", "https://a.example", "https://a.example:443"},
 		{"https://a.example/x/", "https://a.example/x/./"},
 		{"https://a.example/%2Fx?a=%2F~", "https://a.example/%2fx?a=%2f%7E"},
@@ -150,7 +161,8 @@ func TestCanonical(t *testing.T) {
 			}
 		}
 	}
-	for _, given := range []string{"https://a.example/X", "https://a.example:8443/", "https://a.example/x?a", "https://a.example/%2F", "s3://b/a//x", "s3://b/%7E", "x/../y", "https://%zz/"} {
+	for _, given := range []string{"https://a.example/X", "https://a.example:8443/", "https://a.example/x?a",
+		"https://a.example/%2F", "s3://b/a//x", "s3://b/%7E", "x/../y", "https://%zz/"} {
 		if got := Canonical(given); got != given {
 			t.Errorf("%s: %s", given, got)
 		}

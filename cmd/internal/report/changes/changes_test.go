@@ -19,7 +19,8 @@ func TestWhoClosed(t *testing.T) {
 	c.run, c.against = "b", "a"
 	add := func(host string, rank int64, agent, kind, before, after string) {
 		row := &schema.Change{
-			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: new(counters.Headline), Profile: new("google"),
+			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent,
+			Category: new(counters.Headline), Profile: new("google"),
 			Before: schema.NonZero(before), After: &after, LineAfter: new(int32(rank)),
 		}
 		if rank > 0 {
@@ -35,14 +36,17 @@ func TestWhoClosed(t *testing.T) {
 	add("h5", 5, "GPTBot", "rules", "", "both")
 	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
 	c.endOfHost()
-	l := c.moverList([]closedTo{{"GPTBot", change.Counts{Closed: 9, Opened: 2}}, {"CCBot", change.Counts{Closed: 1}}, {"None", change.Counts{}}})
+	l := c.moverList([]closedTo{{"GPTBot", change.Counts{Closed: 9, Opened: 2}}, {"CCBot", change.Counts{Closed: 1}},
+		{"None", change.Counts{}}})
 	var got []string
 	for _, r := range l.Rows {
 		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))
 	}
 	want := []string{
-		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out", " | 50 | h50 | 50 | closes a part",
-		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part", "CCBot | 20 | h20 | 20 | open → partly closed",
+		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out",
+		" | 50 | h50 | 50 | closes a part",
+		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part",
+		"CCBot | 20 | h20 | 20 | open → partly closed",
 		"GPTBot, opened | 1 | opener | 1 | shut out → partly closed", " | 5 | h5 | 5 | closes a part, opens another",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || l.Rows[0].Span != 6 {
@@ -58,7 +62,8 @@ func TestWhoClosed(t *testing.T) {
 func TestExamplesOfChangesByRank(t *testing.T) {
 	c := newChanges("google", "")
 	for i, rank := range []int64{90, 0, 7, 800, 20, 3, 1000, 7, 4, 0} {
-		c.add(&schema.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: schema.NonZero(rank)})
+		c.add(&schema.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i),
+			Rank: schema.NonZero(rank)})
 	}
 	c.endOfHost()
 	var got []string
@@ -75,7 +80,8 @@ func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
 	c := newChanges("google", "")
 	for k, profile := range []*string{new("google"), new("rfc9309"), nil} {
 		host := fmt.Sprint("h", k)
-		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: new("closes")})
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile,
+			After: new("closes")})
 	}
 	c.endOfHost()
 	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {
@@ -89,7 +95,8 @@ func TestHostsThatMeanTheSame(t *testing.T) {
 	c := newChanges("google", "")
 	for i, after := range []string{"closes", "opens", "both", "undecided"} {
 		host := fmt.Sprint("h", i)
-		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: new("A"), Category: new("seo"), Profile: new("google"), After: &after})
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: new("A"),
+			Category: new("seo"), Profile: new("google"), After: &after})
 	}
 	c.add(&schema.Change{Host: "s", Origin: "http://s", Kind: "sitemap", Severity: "minor", After: new("/s.xml")})
 	c.endOfHost()

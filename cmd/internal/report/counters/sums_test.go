@@ -29,8 +29,10 @@ func TestLeading(t *testing.T) {
 func TestSumsAreOfOneProfile(t *testing.T) {
 	s := make(Sums)
 	for _, c := range []summary.Count{
-		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
-		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
+		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1},
+		{Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
+		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4},
+		{Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
 	} {
 		s.Add(c)
 	}

@@ -79,10 +79,12 @@ func TestHistogramHasEveryBinBetween(t *testing.T) {
 // A downloaded table has the shades of the page.
 func TestShadesOfTheStyleSheet(t *testing.T) {
 	for level, shade := range heatShades {
-		if want := fmt.Sprintf(".h%d { background: color-mix(in srgb, var(--closed) %.0f%%, var(--panel)); }", level, 100*shade); !strings.Contains(pageText, want) {
+		if want := fmt.Sprintf(".h%d { background: color-mix(in srgb, var(--closed) %.0f%%, var(--panel)); }", level,
+			100*shade); !strings.Contains(pageText, want) {
 			t.Errorf("the style sheet does not say %s", want)
 		}
-		if light := strings.Contains(pageText, fmt.Sprintf(".h%d, .h8, .h9 { color: var(--on-closed); }", level)); light && level != heatDark+1 {
+		if light := strings.Contains(pageText, fmt.Sprintf(".h%d, .h8, .h9 { color: var(--on-closed); }", level)); light &&
+			level != heatDark+1 {
 			t.Errorf("text on level %d is light on the page alone", level)
 		}
 	}

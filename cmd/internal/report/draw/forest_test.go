@@ -8,7 +8,8 @@ func TestForest(t *testing.T) {
 	f.Forest([]Spread{{Name: "a", At: -0.01, Low: -0.03, High: 0.01, Class: "closed"}}, true)
 	parts := f.Bars[0].Tracks[0].Parts
 	zero, interval, mark := parts[0], parts[1], parts[2]
-	if zero.Middle() != 50 || interval.X >= mark.X || interval.X+interval.Width <= 50 || mark.Middle() >= 50 || mark.X+mark.Width > interval.X+interval.Width || interval.X < 0 {
+	if zero.Middle() != 50 || interval.X >= mark.X || interval.X+interval.Width <= 50 || mark.Middle() >= 50 ||
+		mark.X+mark.Width > interval.X+interval.Width || interval.X < 0 {
 		t.Errorf("%+v", parts)
 	}
 	f = new(Figure)

@@ -30,7 +30,8 @@ var besides = [NumBeside]beside{
 		"policy", "content_digest", "remark"}, encodeAnswers),
 	OfCoverage: besideOf("coverage", []string{"seq", "agent", "profile", "class", "listed", "sampled", "allowed",
 		"undefined", "rule_line"}, encodeCoverage),
-	OfDocuments: besideOf("documents", []string{"seq", "document", "url", "outcome", "content_digest", "remark"}, encodeDocuments),
+	OfDocuments: besideOf("documents", []string{"seq", "document", "url", "outcome", "content_digest", "remark"},
+		encodeDocuments),
 	OfStatements: besideOf("preferences", []string{"seq", "scope", "mechanism", "document", "group_agent", "use",
 		"preference", "path", "line"}, encodeStatements),
 }
