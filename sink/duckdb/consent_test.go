@@ -375,9 +375,9 @@ func TestDocumentsOfConsent(t *testing.T) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
 	everywhere := one(t, db, "SELECT format('That is robots.txt alone.\\nWith headers, HTML and documents of consent, "+
-		"{:,} of {:,} hosts asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} more name a licence "+
-		"whose terms nobody has read.', sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, sum(count)::BIGINT, "+
-		"sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), "+
+		"{:,} of {:,} hosts to be asked for them refuse AI training,\\n{:,} of them not in robots.txt. {:,} "+
+		"more name a licence whose terms nobody has read.', sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, "+
+		"sum(count)::BIGINT, sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), "+
 		"'robots.txt'))::BIGINT, sum(count) FILTER (key = 'unread')::BIGINT) FROM summary WHERE metric = 'document_refusal'")
 	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text,
 		strings.ReplaceAll(everywhere, `\n`, "\n")) {
