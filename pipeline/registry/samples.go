@@ -67,6 +67,10 @@ func EachSample(path string, in io.Reader, each func(Sample) error) error {
 			return &userfile.Error{Path: path, Line: line, Err: fmt.Errorf("%q has a tab, as lines of several columns "+
 				"have; give a file with the URLs alone, such as that of: cut -f 1", fetch.Clip(given))}
 		}
+		if strings.Contains(given, "\r") {
+			return &userfile.Error{Path: path, Line: line, Err: fmt.Errorf("%q has a CR within, which ends lines of old "+
+				"Macs; convert it: tr '\\r' '\\n'", fetch.Clip(given))}
+		}
 		s := Sample{URL: given, Line: line}
 		if !strings.HasPrefix(given, "/") {
 			if !strings.Contains(given, "://") {

@@ -44,7 +44,7 @@ const tailBytes = 8
 // filtersOf returns where the Bloom filters of a column are, if that is known. It reads the
 // footer for the first look-up alone.
 func (f *openPart) filtersOf(column string) (filters []filterAt, known bool, err error) {
-	name := [2]string{f.path, column}
+	name := [2]string{f.part.Path, column}
 	if before, ok := f.filters.Load(name); ok {
 		return before.([]filterAt), true, nil
 	}
@@ -52,7 +52,7 @@ func (f *openPart) filtersOf(column string) (filters []filterAt, known bool, err
 	if err != nil {
 		return nil, false, err
 	}
-	if filters, known = filtersOf(footer, column); known {
+	if filters, known = filtersOf(footer, column, f.part.Rows); known {
 		f.filters.Store(name, filters)
 	}
 	return filters, known, nil

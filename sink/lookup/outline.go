@@ -10,26 +10,36 @@ import "encoding/binary"
 // filterAt says where a Bloom filter is; of none, its length is 0.
 type filterAt struct{ at, length int64 }
 
-// filtersOf returns where a footer says that the Bloom filters of a column are, one of each
-// row group; ok is false for a footer that must be decoded, if it can be.
-func filtersOf(footer []byte, column string) (filters []filterAt, ok bool) {
+// filtersOf returns where the footer of a part with some rows says that the Bloom filters of a
+// column are, one of each row group; ok is false for a footer that must be decoded, if it can
+// be. A row group too few would hide its hosts, so the row groups must have all rows.
+func filtersOf(footer []byte, column string, rows int64) (filters []filterAt, ok bool) {
 	s := &skimmer{left: footer}
-	at := -1
+	at, said, sum := -1, int64(-1), int64(0)
 	for id, kind := s.field(0); kind != 0; id, kind = s.field(id) {
 		switch {
-		case id == 2 && kind == list: // the schema
+		case id == 2 && kind == list && at < 0: // the schema
 			at = s.columnNamed(column)
-		case id == 4 && kind == list && at >= 0: // row groups
+		case id == 3 && kind == number64 && said < 0:
+			said = s.count()
+		case id == 4 && kind == list && at >= 0 && filters == nil: // row groups, none without a row
 			n, of := s.list()
-			for ; n > 0 && of == structure && !s.failed; n-- {
-				filters = append(filters, s.filterOf(at))
+			if of != structure || int64(n) > rows {
+				s.fail()
 			}
-			ok = n == 0
+			for ; n > 0 && !s.failed; n-- {
+				f, has := s.filterOf(at)
+				if filters, sum = append(filters, f), sum+has; sum > rows {
+					s.fail()
+				}
+			}
+		case id >= 2 && id <= 4:
+			s.fail()
 		default:
 			s.pass(kind, 0)
 		}
 	}
-	return filters, ok && !s.failed
+	return filters, !s.failed && len(s.left) == 0 && said == rows && sum == rows && (rows == 0 || filters != nil)
 }
 
 // columnNamed reads a schema, and returns the number of a column that is in no other among
@@ -44,7 +54,7 @@ func (s *skimmer) columnNamed(column string) int {
 			case id == 4 && kind == text:
 				name = string(s.bytes(s.number()))
 			case id == 5 && kind == number32:
-				children = s.number() >> 1
+				children = uint64(s.count())
 			default:
 				s.pass(kind, 0)
 			}
@@ -65,13 +75,22 @@ func (s *skimmer) columnNamed(column string) int {
 	return found
 }
 
-// filterOf reads a row group, and returns where the Bloom filter of a column is.
-func (s *skimmer) filterOf(column int) (f filterAt) {
+// filterOf reads a row group, and returns where the Bloom filter of a column is, and the number
+// of its rows.
+func (s *skimmer) filterOf(column int) (f filterAt, rows int64) {
+	found := false
 	for id, kind := s.field(0); kind != 0; id, kind = s.field(id) {
-		if id != 1 || kind != list {
+		switch {
+		case id == 3 && kind == number64 && rows == 0:
+			rows = s.count()
+			continue
+		case id != 1 && id != 3:
 			s.pass(kind, 0)
 			continue
+		case id == 3 || kind != list || found:
+			s.fail()
 		}
+		found = true
 		n, of := s.list()
 		if of != structure || column >= n {
 			s.fail()
@@ -90,7 +109,10 @@ func (s *skimmer) filterOf(column int) (f filterAt) {
 			}
 		}
 	}
-	return f
+	if !found || rows <= 0 {
+		s.fail()
+	}
+	return f, rows
 }
 
 // filter reads the description of a column chunk.
@@ -98,9 +120,9 @@ func (s *skimmer) filter() (f filterAt) {
 	for id, kind := s.field(0); kind != 0; id, kind = s.field(id) {
 		switch {
 		case id == 14 && kind == number64:
-			f.at = int64(s.number() >> 1)
+			f.at = s.count()
 		case id == 15 && kind == number32:
-			f.length = int64(s.number() >> 1)
+			f.length = s.count()
 		default:
 			s.pass(kind, 0)
 		}
@@ -156,6 +178,15 @@ func (s *skimmer) number() uint64 {
 	}
 	s.left = s.left[n:]
 	return v
+}
+
+// count reads a number that is not negative.
+func (s *skimmer) count() int64 {
+	n := s.number()
+	if n&1 != 0 {
+		s.fail()
+	}
+	return int64(n >> 1)
 }
 
 // field returns the number and the type of the field after one; 0 is the type of none.

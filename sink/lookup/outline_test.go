@@ -48,6 +48,13 @@ func decodedFilters(footer []byte) (map[string][]filterAt, error) {
 	return filters, nil
 }
 
+func rowsOf(t *testing.T, footer []byte) int64 {
+	t.Helper()
+	var m format.FileMetaData
+	must(t, thrift.Unmarshal(new(thrift.CompactProtocol), footer, &m))
+	return m.NumRows
+}
+
 // Who passes over a footer finds the filters that its decoder finds, and only of columns
 // that are in no other.
 func TestFiltersOfFooters(t *testing.T) {
@@ -57,8 +64,9 @@ func TestFiltersOfFooters(t *testing.T) {
 	for _, footer := range footersOf(t, dir) {
 		all, err := decodedFilters(footer)
 		must(t, err)
+		rows := rowsOf(t, footer)
 		for path, want := range all {
-			got, ok := filtersOf(footer, path)
+			got, ok := filtersOf(footer, path, rows)
 			if nested := strings.Contains(path, "."); ok == nested || !nested && !slices.Equal(got, want) {
 				t.Errorf("%s: %v, %v, want %v", path, got, ok, want)
 			}
@@ -68,13 +76,40 @@ func TestFiltersOfFooters(t *testing.T) {
 			}
 		}
 		for _, none := range []string{"", "none", "url", "element"} {
-			if _, ok := filtersOf(footer, none); ok {
+			if _, ok := filtersOf(footer, none, rows); ok {
 				t.Errorf("the column %q is found", none)
 			}
 		}
 	}
 	if some < 4 || groups < 2 {
 		t.Errorf("%d parts have filters of hosts, one of %d row groups", some, groups)
+	}
+}
+
+// Each byte of a footer that says how many row groups there are, and what they have, counts: a
+// host in a row group that is not looked at would not be in the run.
+func TestFootersThatLackRowGroups(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 7000)
+	for _, footer := range footersOf(t, dir) {
+		rows := rowsOf(t, footer)
+		all, err := decodedFilters(footer)
+		must(t, err)
+		if _, ok := filtersOf(footer, "host", rows+1); ok {
+			t.Error("a footer with a row too few is taken for whole")
+		}
+		if _, ok := filtersOf(append(footer[:len(footer):len(footer)], 0), "host", rows); ok {
+			t.Error("a footer with a byte too many is taken for whole")
+		}
+		for i := range footer {
+			for _, other := range []byte{0, 0x0c, 0x1c, footer[i] ^ 0x10, footer[i] ^ 0x80, footer[i] - 0x10} {
+				damaged := bytes.Clone(footer)
+				damaged[i] = other
+				if got, ok := filtersOf(damaged, "host", rows); ok && len(got) != len(all["host"]) {
+					t.Errorf("byte %d: %d row groups, want %d", i, len(got), len(all["host"]))
+				}
+			}
+		}
 	}
 }
 
@@ -85,8 +120,9 @@ func TestFiltersOfDamagedFooters(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	read := 0
 	for _, footer := range footersOf(t, dir) {
+		rows := rowsOf(t, footer)
 		for n := range len(footer) {
-			if _, ok := filtersOf(footer[:n], "host"); ok {
+			if _, ok := filtersOf(footer[:n], "host", rows); ok {
 				t.Fatalf("%d of %d bytes are a footer", n, len(footer))
 			}
 		}
@@ -95,8 +131,11 @@ func TestFiltersOfDamagedFooters(t *testing.T) {
 			for range 1 + random.IntN(2) {
 				damaged[random.IntN(len(damaged))] = byte(random.Uint32())
 			}
-			got, ok := filtersOf(damaged, "host")
+			got, ok := filtersOf(damaged, "host", rows)
 			all, err := decodedFilters(damaged)
+			if ok && err == nil && len(all["host"]) > len(got) {
+				t.Errorf("%v, and there are %v", got, all["host"])
+			}
 			if !ok || err != nil || len(got) == 0 || len(all["host"]) != len(got) {
 				continue
 			}
@@ -113,7 +152,7 @@ func TestFiltersOfDamagedFooters(t *testing.T) {
 		strings.Repeat("\x1c", 10<<20), "\x29" + strings.Repeat("\x19", 10<<20), // structures, and lists, in others
 		"\x49\xfc\xff\xff\xff\xff\x07", "\x29\xfc\xff\xff\xff\xff\x07", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 	} {
-		if filters, ok := filtersOf([]byte(hostile), "host"); ok {
+		if filters, ok := filtersOf([]byte(hostile), "host", 1<<40); ok {
 			t.Errorf("%.8q… has %v", hostile, filters)
 		}
 	}

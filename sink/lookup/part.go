@@ -17,7 +17,7 @@ import (
 
 // openPart is a part that is open. Its file is read under the lock.
 type openPart struct {
-	path    string
+	part    journal.Part
 	filters *sync.Map // of the run
 	users   int       // under the lock of the run
 	once    sync.Once
@@ -34,8 +34,8 @@ type openPart struct {
 // least lately it opens another.
 func (r *Run) part(p journal.Part) (*openPart, error) {
 	r.mu.Lock()
-	f := &openPart{path: p.Path, filters: &r.filters}
-	if i := slices.IndexFunc(r.open, func(f *openPart) bool { return f.path == p.Path }); i >= 0 {
+	f := &openPart{part: p, filters: &r.filters}
+	if i := slices.IndexFunc(r.open, func(f *openPart) bool { return f.part.Path == p.Path }); i >= 0 {
 		f = r.open[i]
 		r.open = slices.Delete(r.open, i, i+1)
 	}
@@ -76,6 +76,9 @@ func (f *openPart) readFooter() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := rowio.HasRows(file.NumRows(), f.part); err != nil {
+		return err
+	}
 	if err := checkIndices(file, f.in.size); err != nil {
 		return err
 	}
@@ -110,8 +113,10 @@ func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (
 		return nil, err
 	}
 	for i := range f.file.RowGroups() {
-		if known && !slices.Contains(groups, i) {
+		if known && (len(groups) == 0 || groups[0] != i) {
 			continue
+		} else if known {
+			groups = groups[1:]
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err

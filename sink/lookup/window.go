@@ -90,7 +90,7 @@ var spares sync.Pool // *[]byte
 // giveBack forgets what is kept.
 func (w *windowed) giveBack() {
 	for _, p := range w.windows {
-		if len(p.bytes) >= window {
+		if n := cap(p.bytes); n >= window && n <= 2*window {
 			spares.Put(&p.bytes)
 		}
 	}

@@ -52,8 +52,8 @@ both verdicts and both lines. With --json the lines are objects of one array:
 The list may also be a sitemap or a feed, packed or not, whose pages are judged, or an
 access log in the combined format. A request of a log is judged for the agent that sent
 it, by its User-Agent header. Those of others than AGENT, if it is given, and of agents that
-are not in the registry are passed over. If a log says which host was asked, it must be of
-one host. Its line, or object, also has the agent and the status that was answered:
+are not in the registry are passed over. Lines that begin with the host that was asked must
+be of one host. Its line, or object, also has the agent and the status that was answered:
 
     VERDICT  URL  line 4: Disallow: /x  GPTBot  200
 
@@ -161,7 +161,8 @@ func (f *asking) profiles(ctx context.Context) ([]*robots.Profile, error) {
 	if err := f.ApplyConfig(ctx); err != nil {
 		return nil, err
 	}
-	return f.ReadProfiles()
+	profiles, err := f.ReadProfiles()
+	return profiles, f.InFile(err)
 }
 
 type checkFlags struct {

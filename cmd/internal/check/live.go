@@ -67,7 +67,7 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 	[]*fetch.Capture, error) {
 	config, err := f.FetchConfig(ctx, profiles)
 	if err != nil {
-		return nil, err
+		return nil, f.InFile(err)
 	}
 	config.Further = plans
 	client, err := client.New(config, client.Backing{})

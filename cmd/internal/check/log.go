@@ -13,7 +13,8 @@ import (
 // request is a line of an access log in the combined format, as Apache and nginx write it.
 type request struct {
 	url       string // as it was asked for: a path, or an absolute URL
-	host      string // that was asked, "" if the line names none
+	host      string // that was asked, "" if the line does not begin with one
+	proxied   string // host of an absolute URL, as a proxy is asked for it; "" for a path
 	status    int    // 0 for none
 	userAgent string
 	isCommon  bool   // the line is of the common format, without a User-Agent
@@ -44,7 +45,7 @@ func requestOf(line string) (r request, ok bool) {
 		r.url = words[1]
 	}
 	if o, _, err := fetch.Parse(r.url, ""); err == nil && strings.Contains(r.url, "://") {
-		r.host = o.Host
+		r.proxied = o.Host
 	}
 	return r, true
 }
@@ -52,17 +53,22 @@ func requestOf(line string) (r request, ok bool) {
 // virtualHost returns the host of a log of several, "" for one that begins with the client: a
 // host stands before the address of the client, or has a port.
 func virtualHost(first, second string) string {
-	if _, err := netip.ParseAddr(first); err == nil || first == "-" || first == "_" {
+	name, _, _ := strings.Cut(first, ":")
+	if isAddress(first) || name == "-" || name == "_" {
 		return "" // a client, perhaps with a proxy after it, or the host that has no name
 	}
 	o, _, err := fetch.Parse(first, "")
-	if err != nil {
-		return ""
-	}
-	_, client := netip.ParseAddr(second)
-	_, address := netip.ParseAddr(o.Host)
-	if client != nil && (o.Port == 0 || address == nil) {
+	if err != nil || o.Port == 0 && !isAddress(strings.TrimSuffix(second, ",")) {
 		return ""
 	}
 	return o.Host
+}
+
+// isAddress reports whether a field is an address, perhaps in brackets or with a port.
+func isAddress(field string) bool {
+	if _, err := netip.ParseAddrPort(field); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(field, "[]"))
+	return err == nil
 }

@@ -13,7 +13,7 @@ func TestLinesOfAccessLogs(t *testing.T) {
 		`a.example:443 ::1 - a b ` + at + ` "POST /a HTTP/2.0" 500 0 "http://b.example/" "x \"y\" z"`: {url: "/a",
 			host: "a.example", status: 500, userAgent: `x \"y\" z`},
 		`192.0.2.1 - - ` + at + ` "GET http://a.example/b HTTP/1.1" 200 5 "-" "-" "more" 0.01`: {
-			url: "http://a.example/b", host: "a.example", status: 200, userAgent: "-"},
+			url: "http://a.example/b", proxied: "a.example", status: 200, userAgent: "-"},
 		`192.0.2.1 - - ` + at + ` "\x16\x03" 400 5 "-" "-"`: {status: 400,
 			userAgent: "-"},
 		`192.0.2.1 - - ` + at + ` "GET /a b HTTP/1.1" 400 5 "-" "-"`: {status: 400,
@@ -40,7 +40,9 @@ func TestHostsOfAccessLogs(t *testing.T) {
 		"- 192.0.2.1": "", "_ 192.0.2.1": "",
 		"192.0.2.1, 192.0.2.2": "", "A.example 192.0.2.1": "a.example", "a.example:80 crawl.example": "a.example",
 		"a.example:443 ::1":       "a.example",
-		"192.0.2.9:443 192.0.2.1": "192.0.2.9", "localhost 127.0.0.1": "localhost",
+		"192.0.2.9:443 192.0.2.1": "", "[::1] 10.0.0.1": "", "[::1]:5123 10.0.0.1": "", "localhost 127.0.0.1": "localhost",
+		"_:443 192.0.2.1": "", "-:443 192.0.2.1": "", "a.example 192.0.2.1:55": "a.example",
+		"a.example [::1]": "a.example", "a.example 192.0.2.1, 10.0.0.1": "a.example",
 	} {
 		r, ok := requestOf(before + ` - - [20/Nov/2026:10:15:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "-"`)
 		if !ok || r.host != want {

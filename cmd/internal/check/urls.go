@@ -2,6 +2,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 		list.before.sayCut(stderr, f.before)
 		in.each = list.judge
 	}
-	skipped := int64(0) // requests of others
+	skipped, elsewhere := int64(0), int64(0) // requests of others, and for other hosts
 	in.logged = func(r request) error {
 		agent, err := judges.sender(ctx, r.userAgent, agents)
 		switch {
@@ -84,6 +85,10 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 			skipped++
 			return nil
 		}
+		if list.isElsewhere(r) {
+			elsewhere++
+			return nil
+		}
 		list.take(agent.after, agent.before)
 		r.agent = agent.name
 		return list.judgeRequest(r)
@@ -91,6 +96,9 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 	defer cli.ShowCount(stderr, "judged", list.judged.Load)()
 	if err := f.readURLs(ctx, in, stdin); err != nil {
 		return errors.Join(err, list.out.Flush())
+	}
+	if elsewhere > 0 {
+		in.note("%s of a proxy for other hosts passed over", words.Count(elsewhere, "request"))
 	}
 	switch {
 	case skipped > 0 && len(agents) > 0:
@@ -294,6 +302,16 @@ func (l *urlList) judgeRequest(r request) error {
 	}
 	l.request = &r
 	return l.judge(registry.Sample{URL: r.url})
+}
+
+// isElsewhere reports whether a request is for another host than that which the log is of, as
+// those who look for open proxies send it.
+func (l *urlList) isElsewhere(r request) bool {
+	of := cmp.Or(r.host, l.asked.host)
+	if l.origin != nil {
+		of = l.origin.Host
+	}
+	return r.proxied != "" && of != "" && r.proxied != of
 }
 
 func (l *urlList) judge(s registry.Sample) error {

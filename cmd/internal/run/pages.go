@@ -51,6 +51,9 @@ func (f *Flags) setPages(c *pipeline.Config) error {
 	case target == schema.RobotsPath || strings.HasPrefix(target, schema.RobotsPath+"?"):
 		return cli.Usagef("--page %s: each identity is asked for it without --pages", f.page)
 	}
+	if f.alsoAs == "" {
+		return cli.Usagef("--pages needs --also-as FILE: it is asked for under those identities")
+	}
 	w := &documents.WantedPage{Path: f.page, All: f.pages == pagesAll, Identities: c.Fetch.Identities}
 	if w.Control() < 0 {
 		return cli.Usagef("--pages compares with a control: add an identity without user_agent to %s", f.alsoAs)

@@ -210,7 +210,7 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 	}
 	c = &columns{comma: comma, host: -1, hostRev: -1, url: -1, rank: -1}
 	numbers, word, path := 0, -1, false // word: perhaps a host without a dot
-	double := -1                        // perhaps a rank, as pandas writes it
+	double := -1                        // perhaps a rank, as pandas writes it; behind the host it may be a score
 	var hosts []int
 	for i, f := range fields {
 		f = strings.TrimSpace(f)
@@ -218,7 +218,7 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 			numbers++
 			if _, err := strconv.ParseInt(f, 10, 64); err == nil && c.rank < 0 {
 				c.rank = i
-			} else if _, isRank := rankOf(f); isRank && double < 0 {
+			} else if _, isRank := rankOf(f); isRank && i == 0 {
 				double = i
 			}
 			continue

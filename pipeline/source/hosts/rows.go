@@ -154,7 +154,7 @@ func (c *columns) broken(text string, r *bufio.Reader) (record string, lines int
 	}
 	next, _ := r.Peek(mostBrokenText)
 	record = text
-	isBeforeHost := !c.isRow(text)
+	isBeforeHost := c.comma != '\t' && !c.isRow(text) // many tables of tabs do not quote
 	for read := 0; lines < mostBroken; {
 		n := bytes.IndexByte(next[read:], '\n')
 		if n < 0 {

@@ -123,9 +123,8 @@ func TestHostsFiles(t *testing.T) {
 			targets: []string{"1 https://a.example|http://a.example #7", "2 https://b.example|http://b.example #8",
 				"3 https://c.example|http://c.example"},
 			rejected: []string{"3 1e3,c.example: but kept"}},
-		{name: "so after the host", content: "a.example\t7.\nb.example\t0.5\n",
-			targets:  []string{"1 https://a.example|http://a.example #7", "2 https://b.example|http://b.example"},
-			rejected: []string{"2 b.example\t0.5: but kept"}},
+		{name: "scores after the host", content: "a.example\t7.0\nb.example\t6.5\n",
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"}},
 		{name: "a whole number is a rank before others", content: "2.0,5,a.example\n", targets: []string{
 			"1 https://a.example|http://a.example #5"}},
 		{name: "a share is no rank", content: "a.example,0.5\nb.example,7.0\n", targets: []string{

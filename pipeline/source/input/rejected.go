@@ -227,7 +227,7 @@ func (r *Account) Ranks(n, line int64, text, input string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ranks += n
-	reason := "bad_rank: not a whole number from 1; its host has none"
+	reason := "bad_rank: not a whole number from 1"
 	if n > 1 {
 		reason = fmt.Sprintf("bad_rank: not a whole number from 1, the first of %d such; their hosts have none", n)
 	}
