@@ -26,7 +26,7 @@ import (
 
 func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
-		{"", "e: holds no expectations"},
+		{"", "e: holds no expectation;"},
 		{"- name: [\n", "e:"},
 		{"- {name: a, reachable: true}\n---\n- {name: b, reachable: true}\n", "e:2: begins a second document"},
 		{"a: b\n", "e:1: expected a list: begin each expectation with a dash"},
