@@ -325,8 +325,8 @@ func wantOf(t reflect.Type) string { return cmp.Or(wantKind[t.String()], wantKin
 // Found says what a node is, for an error that says what it should be.
 func Found(n *yaml.Node) string { return cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`") }
 
-// misread rewrites an error of the library about a text that is no YAML. Without a line it is
-// about the first one.
+// misread rewrites the library's error for a text that is not YAML. The library gives no line
+// for an error in the first one.
 func misread(text []byte, err error) error {
 	failed, ok := reworded(err).(*Error)
 	if !ok {

@@ -41,8 +41,8 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 }
 
 // EachSample calls each with the samples of a list: one to a line, blank lines and lines
-// that start with # skipped. A line that is neither a path nor an absolute URL, or has a
-// tab, is an error with its line. It returns an error of each unchanged.
+// that start with # skipped. A line that is neither a path nor an absolute URL, or has a tab
+// or a CR within, is an error with its line. It returns an error of each unchanged.
 func EachSample(path string, in io.Reader, each func(Sample) error) error {
 	b := bufio.NewReader(in)
 	b.Peek(1)                                                 // Scan returns its error

@@ -1,13 +1,17 @@
 package check
 
 import (
+	"cmp"
+	"fmt"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 )
 
 // request is a line of an access log in the combined format, as Apache and nginx write it.
@@ -71,4 +75,34 @@ func isAddress(field string) bool {
 	}
 	_, err := netip.ParseAddr(strings.Trim(field, "[]"))
 	return err == nil
+}
+
+// judgeRequest judges a request of an access log, all of which are of one host, as far as it
+// says.
+func (l *urlList) judgeRequest(r request) error {
+	fail := func(format string, args ...any) error {
+		return &userfile.Error{Path: l.name, Line: r.line, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case r.host == "":
+	case l.origin != nil && r.host != l.origin.Host:
+		return fail("asks %s, and the robots.txt of %s decides; give the requests of that host alone", r.host, l.origin)
+	case l.asked.host == "":
+		l.asked = r
+	case r.host != l.asked.host:
+		return fail("asks %s, and line %d %s: each has a robots.txt of its own; give the requests of one host alone",
+			r.host, l.asked.line, l.asked.host)
+	}
+	l.request = &r
+	return l.judge(registry.Sample{URL: r.url})
+}
+
+// isElsewhere reports whether a request is for another host than that which the log is of, as
+// those who look for open proxies send it.
+func (l *urlList) isElsewhere(r request) bool {
+	of := cmp.Or(r.host, l.asked.host)
+	if l.origin != nil {
+		of = l.origin.Host
+	}
+	return r.proxied != "" && of != "" && r.proxied != of
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -283,36 +282,6 @@ type judgement struct {
 
 // take sets who judges.
 func (l *urlList) take(after, before *URLJudge) { l.after, l.before = after, before }
-
-// judgeRequest judges a request of an access log, all of which are of one host, as far as it
-// says.
-func (l *urlList) judgeRequest(r request) error {
-	fail := func(format string, args ...any) error {
-		return &userfile.Error{Path: l.name, Line: r.line, Err: fmt.Errorf(format, args...)}
-	}
-	switch {
-	case r.host == "":
-	case l.origin != nil && r.host != l.origin.Host:
-		return fail("asks %s, and the robots.txt of %s decides; give the requests of that host alone", r.host, l.origin)
-	case l.asked.host == "":
-		l.asked = r
-	case r.host != l.asked.host:
-		return fail("asks %s, and line %d %s: each has a robots.txt of its own; give the requests of one host alone",
-			r.host, l.asked.line, l.asked.host)
-	}
-	l.request = &r
-	return l.judge(registry.Sample{URL: r.url})
-}
-
-// isElsewhere reports whether a request is for another host than that which the log is of, as
-// those who look for open proxies send it.
-func (l *urlList) isElsewhere(r request) bool {
-	of := cmp.Or(r.host, l.asked.host)
-	if l.origin != nil {
-		of = l.origin.Host
-	}
-	return r.proxied != "" && of != "" && r.proxied != of
-}
 
 func (l *urlList) judge(s registry.Sample) error {
 	l.judged.Add(1)

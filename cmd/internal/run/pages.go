@@ -44,15 +44,13 @@ func (f *Flags) setPages(c *pipeline.Config) error {
 	origin := fetch.Origin{Scheme: "https", Host: "host.example", Port: 443}
 	o, target, _, err := fetch.Redirect(origin.RobotsURL(), f.page)
 	switch {
+	case f.alsoAs == "":
+		return cli.Usagef("--pages needs --also-as FILE: it is asked for under those identities")
 	case err != nil || !strings.HasPrefix(f.page, "/") || strings.HasPrefix(f.page, "//") || o != origin ||
-		target != f.page ||
-		len(f.page) > 1<<10:
+		target != f.page || len(f.page) > 1<<10:
 		return cli.Usagef("--page %q: give a path as in a request, such as / or /news?page=2", f.page)
 	case target == schema.RobotsPath || strings.HasPrefix(target, schema.RobotsPath+"?"):
 		return cli.Usagef("--page %s: each identity is asked for it without --pages", f.page)
-	}
-	if f.alsoAs == "" {
-		return cli.Usagef("--pages needs --also-as FILE: it is asked for under those identities")
 	}
 	w := &documents.WantedPage{Path: f.page, All: f.pages == pagesAll, Identities: c.Fetch.Identities}
 	if w.Control() < 0 {

@@ -44,7 +44,6 @@ var flagRelations = []flagRelation{
 	{flag: "front-page", beside: []string{"from-run", "bodies"}, why: "no page is kept there", typed: true},
 	{flag: "sitemap-sample", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "keep-urls", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
-	{flag: "pages", needs: []string{"also-as"}, why: "it is asked for under those identities", typed: true},
 	{flag: "page", needs: []string{"pages"}, why: "nobody is asked for it otherwise", typed: true},
 	{flag: "resume", excludes: []string{"force-new"}, why: "give one of them", typed: true},
 	{flag: "lines", excludes: []string{"json"}, why: "give one of them"},
