@@ -44,9 +44,11 @@ and says for each table whether its rows are the same. It asks no host. The rows
 seq may stand in another order. Values that the statistics of their row group exclude are
 damage; the indexes of pages are not looked at.
 
-It takes as they are: ` + publish.TakenAsItIs + `.
-It does not compare the table changes, which robocensus diff makes, labels of a list, and
-what was read of documents of consent. What else the data set lacks it names, too.
+It takes as they are: what hosts answered and list, the words of its makers, how a run was
+configured and on which inputs, its times, lines that were rejected or skipped, tables
+that were left out, the program that published it. It does not compare the table changes,
+which robocensus diff makes, labels of a list, and what was read of documents of consent.
+What else the data set lacks it names, too.
 
 --sample re-evaluates a share of the registered domains, and compares the rows of their
 hosts, by the host that the table fetches names for a seq. A host of the sample that

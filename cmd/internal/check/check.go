@@ -65,9 +65,9 @@ one at a time, a second apart, and only where robots.txt, as its host serves it,
 counted and not judged: others than that of the host or, if ROBOTS_FILE is a file, than that
 of the sitemap or, if both are files, of the first URL. Of more than 10,000 URLs a sample of
 10,000 is judged, by hash. With --json, the output is one object with "origin", "sitemaps"
-({"url", "kind", "status", "outcome", "remarks"}), "sitemaps_listed", "listed", "judged", "outside",
-"beyond_folder", "agents" ({"agent", "profile", "allowed", "disallowed", "undefined"}) and
-"closing" ({"reason", "line", "pattern", "agents", "urls", "example"}).
+({"url", "kind", "status", "outcome", "remarks"}), "sitemaps_listed", "listed", "judged",
+"outside", "beyond_folder", "agents" ({"agent", "profile", "allowed", "disallowed",
+"undefined"}) and "closing" ({"reason", "line", "pattern", "agents", "urls", "example"}).
 
 With --out, --agent and --urls, check judges the URLs of many hosts from a run, without a
 request: from its tables groups and rules, or bodies where it keeps them. AGENT is as the
@@ -106,7 +106,8 @@ answer differs, it compares the readings on every path, but for those with needl
 or an escaped slash. It does the same for the documents of the built-in profiles (classic-1996,
 google-2012, google-2019, rfc9309): a document that leaves a question open does not agree. It
 does not ask httrack, which asks for its own names alone, nor the profiles of other versions
-(protego-0.2, protego-0.7, urllib-3.11): check FILE AGENT URL shows what they make of a URL. The answer is
+(protego-0.2, protego-0.7, urllib-3.11): check FILE AGENT URL shows what they make of a URL.
+The answer is
 
     PORTABLE       no parser reads the file otherwise, and no document does
     PARSERS AGREE  no parser does, and some document does: which, in which line, and why
@@ -116,11 +117,12 @@ does not ask httrack, which asks for its own names alone, nor the profiles of ot
                    long, and what lies beyond google's size limit
 
 With --json, the output is an object with "answer" (portable, parsers_agree, not_portable,
-undecided), "questions", "differing", "findings", "documents" and "rewritten": the file after all advice with which
-it is proven that google reads it as before, for each agent and on every path ("in_rewritten"
-of a finding says whether its advice is part of it). "unasked_agents", "unasked_paths",
-"uncompared", "uncompared_documents", "unexplained" and "truncated" say what was left out. Files that are not UTF-8
-are in "file_b64" and "rewritten_b64" instead, in base64.
+undecided), "questions", "differing", "findings", "documents" and "rewritten": the file after
+all advice with which it is proven that google reads it as before, for each agent and on every
+path ("in_rewritten" of a finding says whether its advice is part of it). "unasked_agents",
+"unasked_paths", "uncompared", "uncompared_documents", "unexplained" and "truncated" say what
+was left out. Files that are not UTF-8 are in "file_b64" and "rewritten_b64" instead, in
+base64.
 
 With --json, the output is one array with an object for each URL
 

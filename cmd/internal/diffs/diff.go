@@ -47,10 +47,10 @@ such change. If both asked for a page too (--pages), so is what identities meet 
 host has (kind document) and what they state about use (kind preference, column
 document). If both runs read sitemaps (--sitemaps), so is another share of what a host
 lists that an agent may fetch (kind coverage): by a percentage point or more, and by more
-than chance where the pages are a sample. Changes say whose words they are (template): they tell a host whose
-template changed from one that decided for itself. If the runs differ in their
-settings, notes name what differs and what is not compared, as robocensus series does:
-profiles and agents are those that the runs record.
+than chance where the pages are a sample. Changes say whose words they are (template):
+they tell a host whose template changed from one that decided for itself. If the runs
+differ in their settings, notes name what differs and what is not compared, as robocensus
+series does: profiles and agents are those that the runs record.
 
 An outage is not a policy, and hides none: a host that RUN_A could not read is
 compared with the latest of up to 16 comparable runs before it that could (column

@@ -148,7 +148,8 @@ Output of --lines
   with the values of the tables under the first profile; challenge is the vendor of a
   wall that answered, so that the host is unread; groups and rules are null where no file
   was read; closed lists the agents that are shut out. A resumed run prints the hosts that
-  were not committed, some for a second time. If the reader closes the pipe, the run ends; --resume continues it.
+  were not committed, some for a second time. If the reader closes the pipe, the run
+  ends; --resume continues it.
 
 More examples
   robocensus run --hosts tranco.csv --limit 10000 --out out --lines | jq -r 'select(.closed != []) | .host'

@@ -54,20 +54,19 @@ none, in an outage, and behind a wall (challenge). findings counts lines by clas
 answers (those to requests for robots.txt; pages has the others), documents, sitemap_files
 and coverage are rows of the tables of their names, the last of Googlebot, bingbot and
 --agent; templates and statements are those of templates and preferences. front_page says
-whether its header was read, null if nobody looked. categories has, for each category, agents by class and
-the names of those that are shut out (closed). deciding has, for each group that decides,
-{"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category
-{"category", "agents", "others"}; without tokens, what holds where no group does. agents
-has those of --agent:
-{"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
-"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their
-groups: {"line", "kind", "pattern"}. urls has those of --url for each agent:
-{"agent", "url", "readings"}, with readings one for each profile, {"profile",
-"verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
-complete run before this one, and changes what changed since under the profile for the
-agents, as robocensus diff finds it for the last capture: rows of the table changes; null
-if the two cannot be compared. notes say what is not compared. body is the file, as far as
-it is text, if the run keeps bodies (--keep-bodies).
+whether its header was read, null if nobody looked. categories has, for each category,
+agents by class and the names of those that are shut out (closed). deciding has, for each
+group that decides, {"tokens", "lines", "class", "template", "rules", "binds"}, with binds
+for each category {"category", "agents", "others"}; without tokens, what holds where no
+group does. agents has those of --agent: {"agent", "category", "class", "match",
+"group_agent", "group_line", "crawl_delay", "template", "ai_train", "ai_input", "search",
+"rules"}, with rules those of their groups: {"line", "kind", "pattern"}. urls has those of
+--url for each agent: {"agent", "url", "readings"}, with readings one for each profile,
+{"profile", "verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell.
+before is the complete run before this one, and changes what changed since under the profile
+for the agents, as robocensus diff finds it for the last capture: rows of the table changes;
+null if the two cannot be compared. notes say what is not compared. body is the file, as far
+as it is text, if the run keeps bodies (--keep-bodies).
 
 With --sql, the output is the queries that give the same from the tables.
 
