@@ -90,17 +90,19 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 	return nil
 }
 
-var flagNamed = regexp.MustCompile(`^--([a-z-]+)`)
+var flagsNamed = regexp.MustCompile(`^--([a-z-]+)(?: and --([a-z-]+) exclude)?`)
 
-// InFile returns an error that begins with a flag as one of the line of the configuration file
-// that has set it.
+// InFile returns an error that begins with a flag, or with two that exclude each other, as one
+// of the line of the configuration file that has set it.
 func (f *Shared) InFile(err error) error {
 	usage, ok := err.(cli.UsageError)
 	if !ok {
 		return err
 	}
-	if flag := flagNamed.FindStringSubmatch(err.Error()); flag != nil && f.FromFile[flag[1]] > 0 {
-		return &userfile.Error{Path: remote.Name(f.ConfigFile), Line: f.FromFile[flag[1]], Err: usage.Err}
+	for _, flag := range flagsNamed.FindStringSubmatch(err.Error()) {
+		if line := f.FromFile[flag]; line > 0 {
+			return &userfile.Error{Path: remote.Name(f.ConfigFile), Line: line, Err: usage.Err}
+		}
 	}
 	return err
 }

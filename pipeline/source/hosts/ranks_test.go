@@ -85,7 +85,7 @@ func TestRanksOfOrigins(t *testing.T) {
 func TestUnreadRanks(t *testing.T) {
 	for text, want := range map[string]string{
 		"rank,host\n1,a.example\nx,b.example\n2.0,c.example\n1e3,d.example\n,e.example\n": "3,\"x,b.example\",\"bad_rank: " +
-			"not a whole number from 1, the first of 2 such; their hosts have none\",ranks\n",
+			"not a whole number from 1, the first of 2 such; these rows give none\",ranks\n",
 		"1,a.example\n0,b.example\n": "2,\"0,b.example\",bad_rank: not a whole number from 1,ranks\n",
 		"1,a.example\n":              "",
 	} {

@@ -229,7 +229,7 @@ func (r *Account) Ranks(n, line int64, text, input string) error {
 	r.ranks += n
 	reason := "bad_rank: not a whole number from 1"
 	if n > 1 {
-		reason = fmt.Sprintf("bad_rank: not a whole number from 1, the first of %d such; their hosts have none", n)
+		reason = fmt.Sprintf("bad_rank: not a whole number from 1, the first of %d such; these rows give none", n)
 	}
 	return r.list(r.main, line, text, reason, input)
 }
