@@ -22,10 +22,15 @@ var formats = []struct {
 	{0, "7z\xbc\xaf\x27\x1c", "is a 7z archive; unpack it"},
 	{0, "\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls); save the sheet as CSV"},
 	{0, "SQLite format 3\x00", "is an SQLite database; export a table as CSV"},
+	{0, "PAR1\x15", "is Parquet; export its rows as plain text"}, // and the head of a page
+	{0, "ARROW1\x00\x00", "is an Arrow file; export its rows as plain text"},
 	{0, "%PDF-", "is a PDF; give plain text"},
 	{0, "{\\rtf", "is rich text (.rtf); save it as plain text"},
 	{0, "\x89PNG", "is an image; give plain text"},
 	{0, "\xff\xd8\xff", "is an image; give plain text"},
+	{0, "GIF87a", "is an image; give plain text"},
+	{0, "GIF89a", "is an image; give plain text"},
+	{8, "WEBPVP8", "is an image; give plain text"},
 	{tarAt, tarMagic, "is a tar archive; unpack it"},
 }
 

@@ -14,13 +14,15 @@ func TestFormat(t *testing.T) {
 		"PK\x03\x04\x14": ".xlsx", "BZh91AY": "bzip2", "\xfd7zXZ\x00\x00": "xz", "\xd0\xcf\x11\xe0\xa1": ".xls",
 		"SQLite format 3\x00": "SQLite",
 		"\x1f\x8b\x08":        "gzip", "\x28\xb5\x2f\xfd": "zstd", "7z\xbc\xaf\x27\x1c": "7z", "%PDF-1.4": "PDF",
-		tar: "tar archive",
+		tar: "tar archive", "PAR1\x15\x00": "Parquet", "ARROW1\x00\x00\xff": "Arrow", "GIF89a\x01": "image",
+		"RIFF\x1a\x00\x00\x00WEBPVP8 ": "image",
 	} {
 		if err := Format([]byte(head)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", head, err, want)
 		}
 	}
 	for _, head := range []string{"", "a", "PK.example\n", "BZ.example", "\ufeffa.example", "ustar.example", "a\x00",
+		"PAR1.example\n", "ARROW1.example", "GIF.example", "my-host.WEBP",
 		"a\x00b\x00c\x00de", tar[:258]} {
 		if err := Format([]byte(head)); err != nil {
 			t.Errorf("%q: %v", head, err)
