@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const exportHelp = `Writes a table of RUN, by default the latest, to standard output: as an Arrow IPC
@@ -248,6 +249,15 @@ func (f *exportFlags) remark(m *journal.Manifest, what *export.Selection, writte
 	say func(format string, args ...any)) {
 	if m.Finished == nil {
 		say("run %s is unfinished: these are the rows that are committed", m.Run)
+	}
+	var chosen []string
+	for _, c := range what.Where {
+		if what.Table != export.Access || c.Column != "agent" { // which is a column of access
+			chosen = append(chosen, visible.Text(c.Column+"="+strings.Join(c.Values, " or ")))
+		}
+	}
+	if written.Rows == 0 && len(chosen) > 0 {
+		say("no row of %s has %s", what.Table, strings.Join(chosen, " and "))
 	}
 	if written.More {
 		say("a workbook has no more than %s, and %s has more: choose rows with --where, or give --format csv",
