@@ -85,6 +85,24 @@ func TestFrontPages(t *testing.T) {
 		"of these hosts does not"; f.title != want {
 		t.Errorf("the figure says %q, want %q", f.title, want)
 	}
+	// The terminal says what the tables hold.
+	text, _ := robocensus(t, 0, "report", "--out", out, "r", "--text")
+	text = strings.Join(strings.Fields(text), " ")
+	for _, query := range []string{
+		"SELECT format('The front page was read of {} of {} hosts.', count(*) FILTER (front_page = 'read'), " +
+			"count(front_page)) FROM fetches",
+		"SELECT format('The header of {} refuses AI training, which the robots.txt of {} of these does not. " +
+			"Their headers state: ', sum(count) FILTER (key = 'any'), sum(count) FILTER (key = 'alone')) FROM summary " +
+			"WHERE metric = 'page_refusal'",
+		"SELECT format('X-Robots-Tag: AI training, refused by {} hosts', count(DISTINCT seq)) FROM preferences " +
+			"WHERE header = 'x-robots-tag' AND use = 'ai-train' AND preference = 'disallow'",
+		"SELECT format('Content-Usage: AI training, permitted by {} hosts', count(DISTINCT seq)) FROM preferences " +
+			"WHERE header = 'content-usage' AND use = 'ai-train' AND preference = 'allow'",
+	} {
+		if want := one(t, db, query); !strings.Contains(text, strings.TrimSpace(want)) {
+			t.Errorf("the terminal does not say %q:\n%s", want, text)
+		}
+	}
 	for query, want := range map[string]string{
 		"SELECT string_agg(DISTINCT front_page ORDER BY front_page) FROM fetches":                                                                                                                                                            "disallowed,read,status",
 		"SELECT count(*) FROM fetches WHERE (front_page = 'disallowed') <> (len(front_hops) = 0)":                                                                                                                                            "0",

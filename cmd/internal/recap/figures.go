@@ -58,6 +58,9 @@ type figures struct {
 
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 	met    map[string]int64 // hosts asked for a page, by identity, what robots.txt says, and what it met
+	// hosts by what came of the request for the front page, and those read by what its header states,
+	// and whether it refuses AI training
+	front, stated, refused map[string]int64
 }
 
 // Read returns the number of targets that were read.
@@ -74,6 +77,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		others: by("answer_let_in"), met: by("page_met"),
 	}
 	f.listing, f.faults = by("sitemap_host"), by("sitemap_fault")
+	f.front, f.stated, f.refused = by("front_page"), by("page_preference"), by("page_refusal")
 	f.documented, f.otherwise = by("document_refusal"), make(map[string]int64)
 	for key, n := range by("document") {
 		if name, isInvalid := strings.CutSuffix(key, " "+string(consent.Invalid)); isInvalid {

@@ -1,11 +1,14 @@
 package recap
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -87,4 +90,32 @@ func showPages(p *cli.Text, f *figures) {
 	p.Table("What the page did under each identity, in "+f.noun+"s", append(head, "turned away", "control"), 1, rows)
 	p.Line("compared: served the page to the control; refused: 403, 404 or any other status 4xx;\n" +
 		"turned away: of those compared, all but served and other page; control: the same when the control asked again")
+}
+
+// showFront prints how many front pages were read, and what their headers state about use.
+func showFront(p *cli.Text, f *figures) {
+	asked := int64(0)
+	for _, n := range f.front {
+		asked += n
+	}
+	if asked == 0 {
+		return
+	}
+	p.Line(fmt.Sprintf("\nThe front page was read of %s of %s.", words.Number(f.front[string(usage.PageRead)]),
+		words.Count(asked, f.noun)))
+	if n := f.refused["any"]; n > 0 {
+		p.Line(fmt.Sprintf("The header of %s refuses AI training, which the robots.txt of %s of these does not.",
+			words.Number(n), words.Number(f.refused["alone"])))
+	}
+	var stated []string
+	for _, key := range counters.Ranked(f.stated) {
+		stated = append(stated, fmt.Sprintf("%s by %s", p.Foreign(words.PageStatement(key)), words.Count(f.stated[key], f.noun)))
+	}
+	switch {
+	case len(stated) > 0:
+		p.Line("Their headers state:")
+		p.List(stated)
+	case f.front[string(usage.PageRead)] > 0:
+		p.Line("No header of them states anything about use.")
+	}
 }

@@ -113,6 +113,7 @@ func showFigures(p *cli.Text, f *figures, profiles []string) {
 	showOthers(p, f)
 	showPages(p, f)
 	showShutOut(p, f)
+	showFront(p, f)
 	showListed(p, f)
 	if len(profiles) > 1 {
 		p.Line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.",

@@ -215,3 +215,45 @@ compared: served the page to the control; refused: 403, 404 or any other status 
 		}
 	}
 }
+
+// Of front pages it says how many were read, and what their headers state, if anybody asked.
+func TestFront(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	c := pipeline.Config{}
+	c.Evaluate.Profiles = []*robots.Profile{google}
+	for _, row := range []struct {
+		pages, stated, refused map[string]int64
+		want                   string
+	}{
+		{nil, nil, nil, ""},
+		{map[string]int64{"status": 2, "read": 1}, nil, nil,
+			" was read of 1 of 3 hosts. No header of them states anything about use. Rows written"},
+		{map[string]int64{"failed": 2}, nil, nil, " was read of 0 of 2 hosts. Rows written"},
+		{map[string]int64{"read": 5}, map[string]int64{"x-robots-tag ai-train disallow": 3,
+			"content-usage search allow": 1}, map[string]int64{"any": 3, "alone": 2},
+			" was read of 5 of 5 hosts. The header of 3 refuses AI training, which the robots.txt of 2 of these does not. " +
+				"Their headers state: X-Robots-Tag: AI training, refused by 3 hosts, " +
+				"Content-Usage: search, permitted by 1 host Rows written"},
+	} {
+		counts := summary.New(nil, []string{"google"})
+		counts.AddProfile("reason", summary.Unranked, 0, "success")
+		for metric, keys := range map[string]map[string]int64{"front_page": row.pages, "page_preference": row.stated} {
+			for key, n := range keys {
+				for range n {
+					counts.Add(metric, summary.Unranked, key)
+				}
+			}
+		}
+		for key, n := range row.refused {
+			for range n {
+				counts.AddProfile("page_refusal", summary.Unranked, 0, key)
+			}
+		}
+		var out strings.Builder
+		Summarize(&out, c, &pipeline.Result{Targets: 20, Counts: counts}, 0, "")
+		_, got, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), "The front page")
+		if (row.want == "") != (got == "") || !strings.HasPrefix(got, row.want) {
+			t.Errorf("%v: it says\n%s, want\n%s", row.pages, got, row.want)
+		}
+	}
+}

@@ -94,10 +94,7 @@ func pageName(counter string) string {
 	case "front_page":
 		return "front page: " + words.PageOutcome.Of(k)
 	case "page_preference":
-		header, said, _ := strings.Cut(k, " ")
-		use, preference := counters.CutLast(said)
-		return words.PageHeader.Of(header) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted",
-			"disallow": "refused"}[preference]
+		return words.PageStatement(k)
 	}
 	return map[string]string{"any": "refuses AI training in some header",
 		"alone": "refuses AI training, and robots.txt does not"}[k]
