@@ -75,43 +75,9 @@ func (r *preferenceChange) add(c *schema.Change) {
 	r.Template = r.Template && c.Template != nil
 }
 
-// A meaning is a column that says what a change means.
-type meaning struct {
-	name string
-	is   func(c *schema.Change) bool
-}
-
-// ofIdentities are the columns of identity_changes, of one kind without that.
-var ofIdentities = []string{"host", "origin", "rank", "identity", "agent", "category", "before", "after"}
-
-var turns = []meaning{{"turned_away", turned(summary.NewlyAway)}, {"let_in", turned(summary.NewlyLetIn)},
-	{"otherwise", turned(summary.Otherwise)}, {"undecided", turned(summary.TurnUndecided)}}
-
-func turned(turn summary.Turn) func(*schema.Change) bool {
-	return func(c *schema.Change) bool {
-		return summary.TurnOf(schema.OrZero(c.Before), schema.OrZero(c.After)) == turn
-	}
-}
-
-// ofDocuments are the columns of document_changes.
-var ofDocuments = []string{"host", "origin", "rank", "document", "before", "after"}
-
-var comings = []meaning{{"came", is("present")},
-	{"gone", func(c *schema.Change) bool { return was("present")(c) && !is("present")(c) && !is("other_text")(c) }},
-	{"reworded", is("other_text")},
-	{"otherwise", func(c *schema.Change) bool { return !was("present")(c) && !is("present")(c) }}}
-
-// ofStatements are the columns of statement_changes.
-var ofStatements = []string{"host", "origin", "rank", "document", "use", "before", "after"}
-
-var statements = []meaning{{"refuses", is("disallow")}, {"permits", is("allow")}, {"prices", is("priced")},
-	{"depends", is("partial")}, {"ends", func(c *schema.Change) bool { return c.After == nil }},
-	{"undecided", is("undecided")}}
-
-func is(after string) func(*schema.Change) bool {
-	return func(c *schema.Change) bool { return schema.OrZero(c.After) == after }
-}
-
-func was(before string) func(*schema.Change) bool {
-	return func(c *schema.Change) bool { return schema.OrZero(c.Before) == before }
-}
+// Columns of the views of single changes; of identity_changes also the kind.
+var (
+	ofIdentities = []string{"host", "origin", "rank", "identity", "agent", "category", "before", "after"}
+	ofDocuments  = []string{"host", "origin", "rank", "document", "before", "after"}
+	ofStatements = []string{"host", "origin", "rank", "document", "use", "before", "after"}
+)

@@ -58,30 +58,3 @@ func TestPolicyChangesOfAHost(t *testing.T) {
 		}
 	}
 }
-
-// Each single change means one thing.
-func TestWhatSingleChangesMean(t *testing.T) {
-	for _, c := range []struct {
-		means         []meaning
-		before, after *string
-		want          string
-	}{
-		{turns, new("alike"), new("refused"), "turned_away "}, {turns, new("refused"), new("alike"), "let_in "},
-		{turns, new("refused"), new("challenged"), "otherwise "}, {turns, new("alike"), new("failing"), "undecided "},
-		{comings, new("absent"), new("present"), "came "}, {comings, new("present"), new("absent"), "gone "},
-		{comings, new("present"), new("other_text"), "reworded "}, {comings, new("absent"), new("refused"), "otherwise "},
-		{statements, nil, new("disallow"), "refuses "}, {statements, new("allow"), nil, "ends "},
-		{statements, new("disallow"), new("allow"), "permits "}, {statements, nil, new("priced"), "prices "},
-		{statements, nil, new("partial"), "depends "}, {statements, new("partial"), new("undecided"), "undecided "},
-	} {
-		got := ""
-		for _, m := range c.means {
-			if m.is(&schema.Change{Before: c.before, After: c.after}) {
-				got += m.name + " "
-			}
-		}
-		if got != c.want {
-			t.Errorf("%v to %v means %s, want %s", c.before, c.after, got, c.want)
-		}
-	}
-}

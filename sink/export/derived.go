@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A derived view has rows of its own, made of those of a table. The files configs/changes.sql and
@@ -23,11 +24,11 @@ type derived struct {
 var derivedViews = map[string]*derived{
 	"policy_changes":     derivedFrom(layout.Changes, grouped(policyKeyOf, (*policyChange).add)),
 	"preference_changes": derivedFrom(layout.Changes, grouped(preferenceKeyOf, (*preferenceChange).add)),
-	"identity_changes":   changesIn(append([]string{"kind"}, ofIdentities...), turns, "answer", "page"),
-	"answer_changes":     changesIn(ofIdentities, turns, "answer"),
-	"page_changes":       changesIn(ofIdentities, turns, "page"),
-	"document_changes":   changesIn(ofDocuments, comings, "document"),
-	"statement_changes":  changesIn(ofStatements, statements, "preference"),
+	"identity_changes":   changesIn(append([]string{"kind"}, ofIdentities...), summary.Turns, "answer", "page"),
+	"answer_changes":     changesIn(ofIdentities, summary.Turns, "answer"),
+	"page_changes":       changesIn(ofIdentities, summary.Turns, "page"),
+	"document_changes":   changesIn(ofDocuments, summary.Comings, "document"),
+	"statement_changes":  changesIn(ofStatements, summary.Statements, "preference"),
 	"pages_met":          derivedFrom(answers, pagesMet),
 	"paper_and_practice": derivedFrom(answers, paperAndPractice),
 	"turned_away":        derivedFrom(answers, turnedAway),
@@ -49,7 +50,7 @@ func (e *exporter) ofDerived(d *derived) error {
 
 // changesIn makes a row of each change of some kinds, with columns of changes, and what it means.
 // Of preferences these are the changes of documents, and not of robots.txt.
-func changesIn(names []string, means []meaning, kinds ...string) *derived {
+func changesIn(names []string, means []summary.Meaning, kinds ...string) *derived {
 	of := rowio.Selection{Columns: append([]string{"kind", "document"}, names...)}
 	d := derivedFrom(layout.Changes, func(e *exporter, each func(*schema.Change) error) error {
 		return rowio.Of(e.ctx, e.in, e.parts, of, func(batch []schema.Change) error {
@@ -71,8 +72,8 @@ func changesIn(names []string, means []meaning, kinds ...string) *derived {
 		d.columns = append(d.columns, *columnNamed(all, name))
 	}
 	for _, m := range means {
-		d.columns = append(d.columns, column{m.name, reflect.TypeFor[bool](), func(row reflect.Value) reflect.Value {
-			return reflect.ValueOf(m.is(row.Addr().Interface().(*schema.Change)))
+		d.columns = append(d.columns, column{m.Name, reflect.TypeFor[bool](), func(row reflect.Value) reflect.Value {
+			return reflect.ValueOf(m.Is(row.Addr().Interface().(*schema.Change)))
 		}})
 	}
 	return d

@@ -52,7 +52,7 @@ type Counter struct {
 	// State of the current host.
 	policies map[OfAgent]summary.Move
 	words    map[OfAgent]string // templates of those that closed or opened, "" for the file's own
-	uses     map[OfUse]useMove
+	uses     map[OfUse]*useMove
 	text     string // severity of its row of kind text
 }
 
@@ -64,7 +64,7 @@ func NewCounter(profiles []string) *Counter {
 		Identities: make(map[string]*IdentityCounts), Pages: make(map[string]*IdentityCounts),
 		Documents: make(map[string]*DocumentCounts), Stated: make(map[OfDocument]*StatedCounts),
 		policies: make(map[OfAgent]summary.Move), words: make(map[OfAgent]string),
-		uses: make(map[OfUse]useMove)}
+		uses: make(map[OfUse]*useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
 	}

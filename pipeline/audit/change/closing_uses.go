@@ -2,6 +2,7 @@ package change
 
 import (
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // OfUse identifies what hosts state about a use under a profile.
@@ -21,44 +22,30 @@ type UseCounts struct {
 	Template  int64 `json:"by_template"` // hosts that state it in the words of templates alone
 }
 
-// useMove is what happened on the current host.
+// useMove is what happened on the current host: in each counter, rows.
 type useMove struct {
-	refuses, permits, depends, withdraws, undecided bool
-	own                                             bool // to some agent in the file's own words
+	UseCounts
+	own bool // to some agent in the file's own words
 }
 
 // addUse adds a row of kind preference.
 func (c *Counter) addUse(row *schema.Change) {
-	use := OfUse{*row.Use, *row.Profile}
-	m := c.uses[use]
-	switch schema.OrZero(row.After) {
-	case "disallow":
-		m.refuses = true
-	case "allow":
-		m.permits = true
-	case "partial":
-		m.depends = true
-	case "":
-		m.withdraws = true
-	default:
-		m.undecided = true
-	}
+	m := moveOf(c.uses, OfUse{*row.Use, *row.Profile})
+	say(row, summary.Statements, &m.Refuses, &m.Permits, nil, &m.Depends, &m.Withdraws, &m.Undecided)
 	m.own = m.own || row.Template == nil
-	c.uses[use] = m
 }
 
 // endOfUses counts the current host.
 func (c *Counter) endOfUses() {
 	for use, m := range c.uses {
 		n := moveOf(c.Uses, use)
-		for _, x := range []struct {
-			is bool
-			n  *int64
-		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.withdraws, &n.Withdraws},
-			{m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
-			if x.is {
-				*x.n++
-			}
+		n.Refuses += min(m.Refuses, 1)
+		n.Permits += min(m.Permits, 1)
+		n.Depends += min(m.Depends, 1)
+		n.Withdraws += min(m.Withdraws, 1)
+		n.Undecided += min(m.Undecided, 1)
+		if !m.own {
+			n.Template++
 		}
 	}
 	clear(c.uses)

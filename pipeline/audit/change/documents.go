@@ -3,11 +3,8 @@ package change
 import (
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
+	"github.com/robocensus/robocensus/sink/summary"
 )
-
-// OtherText is the value of the column after of a document that is there before and after,
-// with other words. What it states has rows of kind preference.
-const OtherText = "other_text"
 
 // documentStates are the outcomes that show whether a host has a document. An outage shows
 // nothing, nor does a robots.txt that closes it to the census.
@@ -29,7 +26,7 @@ func DocumentState(outcome string) string {
 // DocumentSeverity rates the change of whether a host has a document. Another text changes
 // no more than what it states.
 func DocumentSeverity(after string) string {
-	if after == OtherText {
+	if after == summary.OtherText {
 		return Cosmetic
 	}
 	return Minor
@@ -37,7 +34,7 @@ func DocumentSeverity(after string) string {
 
 func documentShapes() []Shape {
 	return append(eachTwo(documentStates, func(_, after string) string { return DocumentSeverity(after) }),
-		Shape{Severity: DocumentSeverity(OtherText), After: Word(OtherText)})
+		Shape{Severity: DocumentSeverity(summary.OtherText), After: Word(summary.OtherText)})
 }
 
 // priced is what a licence states that lets content be used for money.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // severityTable is the column severity of the table of kinds in
@@ -74,7 +75,7 @@ var severityTable = []struct {
 		AnswerSeverity("served", "server_error") + " " + AnswerSeverity("no_answer", "served") + " " +
 			AnswerSeverity("refused", "challenge") + " " + AnswerSeverity("served", "served_other"),
 	}},
-	{"`document`", "another text: cosmetic; else: minor", []string{DocumentSeverity(OtherText),
+	{"`document`", "another text: cosmetic; else: minor", []string{DocumentSeverity(summary.OtherText),
 		DocumentSeverity("present") + " " + DocumentSeverity("absent")}},
 	{"`coverage`", "the share falls by 10 points or more: major; else: minor", []string{
 		CoverageSeverity("200/200", "0/200") + " " + CoverageSeverity("196/200", "6/200") + " " + CoverageSeverity("10/10",

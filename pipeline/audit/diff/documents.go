@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // planDocuments decides whether it is compared which documents of consent hosts have, and what
@@ -87,7 +88,7 @@ func (c *comparison) documents(p *pair) error {
 		}
 		row := schema.Change{Kind: "document", Document: &t[1].Name, Before: &t[0].State, After: &t[1].State}
 		if t[0].State == t[1].State {
-			row.After = new(change.OtherText)
+			row.After = new(summary.OtherText)
 		}
 		row.Severity = change.DocumentSeverity(*row.After)
 		if err := c.emit(row); err != nil {

@@ -2,8 +2,9 @@
 //
 //   - changes.go: hosts counted in one pass over the table changes
 //   - figures.go: how many hosts changed, how, which agents they closed to, and together
-//   - identities.go: how hosts answer identities
-//   - words.go: whose words the changes are, and what files state about use
+//   - said.go: how hosts answer identities, and what they state about use
+//   - words.go: whose words the changes are
+//   - hosts.go: what changed on single hosts
 package changes
 
 import (
@@ -12,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
@@ -42,25 +42,25 @@ type Changes struct {
 	all   string // what the run has, in words
 	rows  int64
 
-	kinds      map[string]*tally          // by kind
-	bySeverity map[string]int64           // hosts in both runs, by most severe change
-	gone, new  int64                      // hosts in one run only
-	changed    int64                      // hosts in both runs with a change
-	closing    *change.Counter            // hosts that closed or opened
-	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
-	together   diff.Ways                  // hosts that changed in the same way
-	closers    map[string][]changeExample // by agent, hosts that closed a path to it, best ranked first
-	openers    map[string][]changeExample // the same of those that opened one
-	Notes      []string                   // what was not compared
-	compared   int64                      // hosts in both runs
-	unread     int64                      // of these, unreadable in one run or both, and not compared
+	kinds      map[string]*tally         // by kind
+	bySeverity map[string]int64          // hosts in both runs, by most severe change
+	gone, new  int64                     // hosts in one run only
+	changed    int64                     // hosts in both runs with a change
+	closing    *change.Counter           // hosts that closed or opened
+	examples   map[string][]diff.Example // one per host, by its most severe change, best ranked first
+	together   diff.Ways                 // hosts that changed in the same way
+	closers    map[string][]diff.Example // by agent, hosts that closed a path to it, best ranked first
+	openers    map[string][]diff.Example // the same of those that opened one
+	Notes      []string                  // what was not compared
+	compared   int64                     // hosts in both runs
+	unread     int64                     // of these, unreadable in one run or both, and not compared
 	// of these, compared with a run before the earlier one, which could not read them
 	earlier int64
 
 	// State of the current host.
 	origin string
 	worst  int             // index into severities
-	first  *changeExample  // first row of that severity
+	first  *diff.Example   // first row of that severity
 	seen   map[string]bool // kinds
 }
 
@@ -76,23 +76,14 @@ func (c *Changes) Compared() (hosts, same int64) {
 func newChanges(profile, since string) *Changes {
 	return &Changes{
 		profile: profile, Since: since, kinds: make(map[string]*tally), bySeverity: make(map[string]int64),
-		closing: change.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
-		openers:  make(map[string][]changeExample),
-		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
+		closing: change.NewCounter([]string{profile}), closers: make(map[string][]diff.Example),
+		openers:  make(map[string][]diff.Example),
+		examples: make(map[string][]diff.Example), seen: make(map[string]bool), worst: len(severities),
 	}
 }
 
 // tally counts the hosts and rows of a kind.
 type tally struct{ hosts, rows int64 }
-
-// changeExample is a row of a host. Its strings are text from the network.
-type changeExample struct {
-	Host, Kind, Agent, URL, Use, Identity, Document, Before, After string
-
-	line *int32 // that decides now, of a host that closed
-	rank int64
-	more int64 // further rows of that severity
-}
 
 const (
 	changeExamples = 6
@@ -182,50 +173,48 @@ func (c *Changes) add(row *schema.Change) {
 
 // mover keeps the host of a row that closes a path to an agent, or opens one, if it is one of
 // the best ranked. A change of class tells more than one of rules.
-func mover(movers map[string][]changeExample, row *schema.Change) {
+func mover(movers map[string][]diff.Example, row *schema.Change) {
 	have, known := movers[*row.Agent]
 	if !known && len(movers) == changeNames {
 		return
 	}
-	if at := slices.IndexFunc(have, func(h changeExample) bool { return h.Host == row.Host }); at >= 0 {
+	if at := slices.IndexFunc(have, func(h diff.Example) bool { return h.Host == row.Host }); at >= 0 {
 		if row.Kind == "policy_class" {
 			have[at] = *moverOf(row)
 		}
 		return
 	}
-	if len(have) == changeExamples && (row.Rank == nil || *row.Rank >= have[len(have)-1].rank) {
+	if len(have) == changeExamples && summary.CompareRanks(row.Rank, have[len(have)-1].Rank) >= 0 {
 		return
 	}
 	movers[strings.Clone(*row.Agent)] = placed(have, moverOf(row))
 }
 
 // moverOf copies a row with the line that decides now.
-func moverOf(row *schema.Change) *changeExample {
+func moverOf(row *schema.Change) *diff.Example {
 	x := exampleOf(row)
-	x.line = row.LineAfter
+	x.LineAfter = row.LineAfter
 	return x
 }
 
 // placed adds an example to those with the best rank.
-func placed(have []changeExample, x *changeExample) []changeExample {
-	at, _ := slices.BinarySearchFunc(have, x.rank,
-		func(h changeExample, rank int64) int { return cmp.Or(cmp.Compare(h.rank, rank), -1) })
+func placed(have []diff.Example, x *diff.Example) []diff.Example {
+	at, _ := slices.BinarySearchFunc(have, x.Rank,
+		func(h diff.Example, rank *int64) int { return cmp.Or(summary.CompareRanks(h.Rank, rank), -1) })
 	if at < changeExamples {
 		have = slices.Insert(have, at, *x)
 	}
 	return have[:min(len(have), changeExamples)]
 }
 
-// exampleOf copies what the page shows of a row.
-func exampleOf(e *schema.Change) *changeExample {
-	x := &changeExample{
-		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)),
-		After: clipped(schema.OrZero(e.After)),
-		Host:  clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)),
-		Identity: clipped(schema.OrZero(e.Identity)), Document: clipped(schema.OrZero(e.Document)), rank: math.MaxInt64,
-	}
-	if e.Rank != nil {
-		x.rank = *e.Rank
+// exampleOf copies what the page shows of a row: texts from the network, clipped.
+func exampleOf(row *schema.Change) *diff.Example {
+	x := &diff.Example{Change: *row}
+	x.Host, x.Kind, x.LineAfter = clipped(row.Host), clipped(row.Kind), nil
+	for _, s := range []**string{&x.Agent, &x.URL, &x.Use, &x.Identity, &x.Document, &x.Before, &x.After} {
+		if *s != nil {
+			*s = new(clipped(**s))
+		}
 	}
 	return x
 }
@@ -236,7 +225,7 @@ func (c *Changes) example(row *schema.Change) {
 	switch {
 	case at < 0 || at > c.worst:
 	case at == c.worst && c.first != nil:
-		c.first.more++
+		c.first.More++
 	default:
 		c.worst, c.first = at, exampleOf(row)
 	}

@@ -55,7 +55,7 @@ func (c *Changes) changedHosts() *draw.Figure {
 		return f
 	}
 	f.Title = fmt.Sprintf("%s of %s changed since %s", words.Number(c.changed), words.Hosts(c.compared), c.Since)
-	if said := told(c.closing.Profiles[c.profile].Counts); said != "" {
+	if said := closings(c.closing.Profiles[c.profile].Counts); said != "" {
 		f.Title += ": " + said
 	}
 	if c.new+c.gone > 0 {
@@ -74,7 +74,7 @@ func (c *Changes) changedHosts() *draw.Figure {
 			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}},
 				Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
 		}
-		list(f.Examples, s.key, c.examples[s.key], (*changeExample).words)
+		list(f.Examples, s.key, c.examples[s.key], told)
 		left += n - int64(len(c.examples[s.key]))
 	}
 	if left > 0 {
@@ -148,15 +148,15 @@ func (c *Changes) changedTogether() *draw.Figure {
 	}
 	for i, w := range ways {
 		x := exampleOf(&w.Change)
-		x.more = w.More
+		x.More = w.More
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
 		f.AddBar(x.Host, "", draw.Track{Shares: []draw.Share{{Class: severities[max(at, 0)].class, Name: w.Severity,
 			N: w.Hosts}}, Values: []string{words.Hosts(w.Hosts)}})
 		f.AddRow([]string{w.Origin}, w.Hosts)
 		if i == 0 {
-			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(w.Hosts), x.Host, x.words())
+			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(w.Hosts), x.Host, told(x))
 		}
-		list(f.Examples, "", []changeExample{*x}, (*changeExample).words)
+		list(f.Examples, "", []diff.Example{*x}, told)
 	}
 	f.FitHosts()
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
@@ -173,8 +173,8 @@ ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, orig
 	return f
 }
 
-// told says how many hosts closed and opened to an agent.
-func told(n change.Counts) string {
+// closings says how many hosts closed and opened to an agent.
+func closings(n change.Counts) string {
 	var said []string
 	for _, x := range []struct {
 		n, whole int64
@@ -226,11 +226,11 @@ func (c *Changes) moverList(of []closedTo) *draw.Listed {
 	out := &draw.Listed{Caption: "Hosts that closed a path, and hosts that opened one, the best ranked first",
 		What: "change", HasKey: true}
 	left := int64(0)
-	add := func(how string, movers map[string][]changeExample, n func(closedTo) int64) {
+	add := func(how string, movers map[string][]diff.Example, n func(closedTo) int64) {
 		of := slices.DeleteFunc(slices.Clone(of), func(x closedTo) bool { return n(x) == 0 })
 		slices.SortStableFunc(of, func(a, b closedTo) int { return cmp.Compare(n(b), n(a)) })
 		for _, a := range of[:min(len(of), movedAgents)] {
-			list(out, a.name+how, movers[a.name], (*changeExample).moved)
+			list(out, a.name+how, movers[a.name], moved)
 			left += n(a) - int64(len(movers[a.name]))
 		}
 	}

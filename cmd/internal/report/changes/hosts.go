@@ -2,91 +2,87 @@ package changes
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // list adds examples with a key, best ranked first.
-func list(out *draw.Listed, key string, of []changeExample, text func(*changeExample) string) {
+func list(out *draw.Listed, key string, of []diff.Example, text func(*diff.Example) string) {
 	for i, x := range of {
 		row := draw.Example{Host: x.Host, Text: text(&x)}
 		if i == 0 && key != "" {
 			row.Key, row.Span = key, len(of)
 		}
-		if x.rank < math.MaxInt64 {
-			row.Rank, out.HasRank = words.Number(x.rank), true
+		if x.Rank != nil {
+			row.Rank, out.HasRank = words.Number(*x.Rank), true
 		}
-		if x.line != nil {
-			row.Line, out.HasLine = counters.Digits(int64(*x.line)), true
+		if x.LineAfter != nil {
+			row.Line, out.HasLine = counters.Digits(int64(*x.LineAfter)), true
 		}
 		out.Rows = append(out.Rows, row)
 	}
 }
 
 // valueOf returns the words for a value before or after a change of a kind.
-func (x *changeExample) valueOf(value string) string {
-	if text, known := words.Value(x.Kind, value); known {
+func valueOf(kind string, value *string) string {
+	text := schema.OrZero(value)
+	if text, known := words.Value(kind, text); known {
 		return text
 	}
-	if of, ok := words.ValuesOf[x.Kind]; ok {
-		return of.Of(value)
+	if of, ok := words.ValuesOf[kind]; ok {
+		return of.Of(text)
 	}
-	return value
+	return text
 }
 
 // moved says what happened to an agent that a figure names.
-func (x *changeExample) moved() string {
+func moved(x *diff.Example) string {
+	before, after := valueOf(x.Kind, x.Before), valueOf(x.Kind, x.After)
 	if x.Kind == "rules" {
-		return strings.TrimSpace(x.valueOf(x.After) + " " + x.URL)
+		return strings.TrimSpace(after + " " + schema.OrZero(x.URL))
 	}
-	return x.valueOf(x.Before) + " → " + x.valueOf(x.After)
+	return before + " → " + after
 }
 
-func (x *changeExample) words() (s string) {
-	said := x.valueOf
+// told says what changed on a host.
+func told(x *diff.Example) (s string) {
+	agent, url, before, after := schema.OrZero(x.Agent), schema.OrZero(x.URL), schema.OrZero(x.Before),
+		schema.OrZero(x.After)
 	if s = words.Kind(x.Kind); x.Kind == "document" {
-		s += " " + x.Document
-	} else if x.Document != "" {
-		s += " of " + x.Document
+		s += " " + schema.OrZero(x.Document)
+	} else if x.Document != nil {
+		s += " of " + *x.Document
 	}
-	if x.Agent != "" && x.Identity == "" { // which says more
-		s += ", " + x.Agent
+	if agent != "" && x.Identity == nil { // which says more
+		s += ", " + agent
 	}
-	if x.Use != "" {
-		s += ", " + words.Use.Of(x.Use)
+	if x.Use != nil {
+		s += ", " + words.Use.Of(*x.Use)
 	}
-	if x.Identity != "" {
-		s += " to " + x.Identity
+	if x.Identity != nil {
+		s += " to " + *x.Identity
 	}
-	if x.URL != "" && x.URL != x.Before && x.URL != x.After {
-		s += ", " + x.URL
+	if url != "" && url != before && url != after {
+		s += ", " + url
 	}
-	if x.more > 0 {
-		defer func() { s += fmt.Sprintf(" (and %s more)", words.Number(x.more)) }()
+	if x.More > 0 {
+		defer func() { s += fmt.Sprintf(" (and %s more)", words.Number(x.More)) }()
 	}
 	switch {
 	case x.Kind == "text": // its before and after are digests
 	case x.Kind == "rules":
-		s += ": " + said(x.After)
-	case x.Before != "" && x.After != "":
-		s += ": " + said(x.Before) + " → " + said(x.After)
-	case x.After != "":
-		s += ": now " + said(x.After)
-	case x.Before != "":
-		s += ": was " + said(x.Before)
+		s += ": " + valueOf(x.Kind, x.After)
+	case before != "" && after != "":
+		s += ": " + valueOf(x.Kind, x.Before) + " → " + valueOf(x.Kind, x.After)
+	case after != "":
+		s += ": now " + valueOf(x.Kind, x.After)
+	case before != "":
+		s += ": was " + valueOf(x.Kind, x.Before)
 	}
 	return s
-}
-
-// addHosts adds a bar for each share that some hosts have.
-func addHosts(f *draw.Figure, name string, shares ...draw.Share) {
-	for _, s := range shares {
-		if s.N > 0 {
-			f.AddBar(name, s.Name, draw.Track{Shares: []draw.Share{s}, Values: []string{words.Hosts(s.N)}})
-		}
-	}
 }

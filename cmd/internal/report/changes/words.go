@@ -3,18 +3,14 @@ package changes
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/views"
 )
-
-// Figures of what changed: whose words the changes are, and what files state about use.
 
 // changeWords tells hosts that closed to an agent because their template did from those
 // that decided.
@@ -88,45 +84,5 @@ FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = 
   AND agent IN (SELECT agent FROM history.policy_changes
     WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
 GROUP BY ALL ORDER BY agent, template`, views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
-	return f
-}
-
-// changeUses shows what files state about each use and did not state before.
-func (c *Changes) changeUses() *draw.Figure {
-	uses := slices.SortedFunc(maps.Keys(c.closing.Uses),
-		func(a, b change.OfUse) int { return strings.Compare(a.Use, b.Use) })
-	if len(uses) == 0 {
-		return nil
-	}
-	f := &draw.Figure{
-		ID: "change-uses", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
-		Head: []string{"use", "refuses", "permits", "depends", "ends", "by_template"}, Names: words.Use.Of,
-		Note: "What a file states to some agent, by any mechanism, and did not state before. A host may state " +
-			"different things to different agents. By template: to all of them in a template's words.",
-		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"},
-			{Class: "partly", Name: "depends on the path"}, {Class: "unknown", Name: "nothing stated any more to some agent"}},
-	}
-	top := uses[0]
-	for _, u := range uses {
-		n := c.closing.Uses[u]
-		if n.Refuses > c.closing.Uses[top].Refuses {
-			top = u
-		}
-		f.AddRow([]string{u.Use}, n.Refuses, n.Permits, n.Depends, n.Withdraws, n.Template)
-		addHosts(f, words.Use.Of(u.Use), draw.Share{Class: "closed", Name: "refused", N: n.Refuses},
-			draw.Share{Class: "allow", Name: "permitted", N: n.Permits},
-			draw.Share{Class: "partly", Name: "by path", N: n.Depends}, draw.Share{Class: "unknown", Name: "no more",
-				N: n.Withdraws})
-	}
-	f.FitHosts()
-	n := c.closing.Uses[top]
-	f.Title = fmt.Sprintf("%s newly %s %s to some agent, %s %s it, and %s no longer %s anything about it to some agent",
-		words.Hosts(n.Refuses), words.Agree(n.Refuses, "refuses", "refuse"), words.Use.Of(top.Use),
-		words.Number(n.Permits), words.Agree(n.Permits, "permits", "permit"), words.Number(n.Withdraws),
-		words.Agree(n.Withdraws, "states", "state"))
-	f.SQL = fmt.Sprintf(`SELECT use, count(*) FILTER (refuses) AS refuses, count(*) FILTER (permits) AS permits,
-  count(*) FILTER (depends) AS depends, count(*) FILTER (ends) AS ends, count(*) FILTER (template) AS by_template
-FROM history.preference_changes WHERE run = %s AND against = %s AND profile = %s
-GROUP BY use ORDER BY use`, views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 	return f
 }
