@@ -14,30 +14,23 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// answerView is what the origin answered to a further identity.
-type answerView schema.Answer
+const (
+	answerColumns = "identity, is_control, agent, status, error_class, challenge, same, treatment, policy, " +
+		"first_difference, price"
 
-const answerColumns = "identity, is_control, agent, status, error_class, challenge, same, treatment, policy, " +
-	"first_difference, price"
+	pageColumns = "identity, is_control, agent, path, status, error_class, challenge, same, treatment, remark, " +
+		"paper, verdict, price, price_header"
+)
 
-func (a answerView) MarshalJSON() ([]byte, error) { return schema.JSON(a, answerColumns) }
-
-// pageView is what a further identity met on a page.
-type pageView schema.Answer
-
-const pageColumns = "identity, is_control, agent, path, status, error_class, challenge, same, treatment, remark, " +
-	"paper, verdict, price, price_header"
-
-func (a pageView) MarshalJSON() ([]byte, error) { return schema.JSON(a, pageColumns) }
-
-// addAnswers adds what the origin answered to further identities.
+// addAnswers adds what the origin answered to further identities, and what they met on a page.
 func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	all, err := lookup.Rows[schema.Answer](ctx, r, "answers", t)
+	v.Answers.columns = answerColumns
 	for _, a := range all {
 		if schema.IsPage(a.Path) {
-			v.Pages = append(v.Pages, pageView(a))
+			v.Pages = shown[schema.Answer]{pageColumns, append(v.Pages.rows, a)}
 		} else {
-			v.Answers = append(v.Answers, answerView(a))
+			v.Answers.rows = append(v.Answers.rows, a)
 		}
 	}
 	return err
@@ -47,16 +40,16 @@ func (v *hostView) printAnswers(p *cli.Text) {
 	if v.FrontPage != nil {
 		p.Line("  front page: " + words.PageOutcome.Of(*v.FrontPage))
 	}
-	for _, a := range v.Answers {
-		p.Line("  " + p.Foreign(a.words()))
+	for i := range v.Answers.rows {
+		p.Line("  " + p.Foreign(answerWords(&v.Answers.rows[i])))
 	}
-	for _, a := range v.Pages {
-		p.Line("  " + p.Foreign(a.words()))
+	for i := range v.Pages.rows {
+		p.Line("  " + p.Foreign(pageWords(&v.Pages.rows[i])))
 	}
 }
 
-// words tells what an identity met, such as "/ as gptbot: asked to pay, USD 0.01; robots.txt: open".
-func (a *pageView) words() string {
+// pageWords tells what an identity met, such as "/ as gptbot: asked to pay, USD 0.01; robots.txt: open".
+func pageWords(a *schema.Answer) string {
 	text := a.Path + " as " + a.Identity
 	if a.IsControl {
 		text += ", our own user agent"
@@ -87,8 +80,8 @@ func (a *pageView) words() string {
 	return text
 }
 
-// words tells an answer, such as "asked as gptbot: refused, status 403".
-func (a *answerView) words() string {
+// answerWords tells an answer, such as "asked as gptbot: refused, status 403".
+func answerWords(a *schema.Answer) string {
 	text := "asked as " + a.Identity
 	if a.IsControl {
 		text += ", our own user agent once more"

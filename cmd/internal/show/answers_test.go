@@ -6,12 +6,13 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // What an identity met on a page says the status, and of a refusal by 404 or 410 that there is no
 // page.
 func TestPagesAreTold(t *testing.T) {
-	for want, a := range map[string]pageView{
+	for want, a := range map[string]schema.Answer{
 		"/ as bot: refused, status 404: there is no page for it; robots.txt: open": {Treatment: "refused",
 			Status: new(int32(404))},
 		"/ as bot: refused, status 410: there is no page for it; robots.txt: open": {Treatment: "refused",
@@ -28,7 +29,7 @@ func TestPagesAreTold(t *testing.T) {
 			Status: new(int32(200))},
 	} {
 		a.Path, a.Identity, a.Paper = "/", "bot", new("open")
-		if got := a.words(); got != want {
+		if got := pageWords(&a); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -37,13 +38,13 @@ func TestPagesAreTold(t *testing.T) {
 // The remarks about a document are apart. What was asked for counts once, whatever documents it is, and a redirect too
 // that is not followed; what was not does not count.
 func TestRemarksOfDocuments(t *testing.T) {
-	v := &hostView{target: &lookup.Target{}, Documents: []documentView{
+	v := &hostView{target: &lookup.Target{}, Documents: shown[schema.Document]{rows: []schema.Document{
 		{Document: "rsl", URL: "/a", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "license.xml",
 			URL: "/a", Outcome: "absent"},
 		{Document: "tdmrep", URL: "/b", Outcome: "absent", Remark: new("no_control")}, {Document: "rsl", URL: "/c",
 			Outcome: "not_asked", Status: new(int32(302))},
 		{Document: "page", URL: "/", Outcome: "not_asked", Remark: new("disallowed")}, {Document: "ai.txt", URL: "/d",
-			Outcome: "uncaptured"}}}
+			Outcome: "uncaptured"}}}}
 	var out strings.Builder
 	v.printDocuments(&cli.Text{Out: &out})
 	if text := out.String(); !strings.Contains(text, "documents of consent: 3 asked for\n    not there: rsl (elsewhere, "+
@@ -55,8 +56,8 @@ func TestRemarksOfDocuments(t *testing.T) {
 // A sitemap that nobody was asked for is not said to be missing.
 func TestSparedSitemaps(t *testing.T) {
 	want := "https://b.example/s: not asked for, as its host is busy or wants to be left alone, named in line 3"
-	f := sitemapView{URL: "https://b.example/s", Kind: "none", Outcome: "spared", Line: new(int32(3))}
-	if got := f.fault(); got != want {
+	f := schema.SitemapFile{URL: "https://b.example/s", Kind: "none", Outcome: "spared", Line: new(int32(3))}
+	if got := fault(&f); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,28 +8,14 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
-	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// documentView is a document of consent that the origin was asked for.
-type documentView schema.Document
-
 const documentColumns = "document, url, status, outcome, remark"
 
-func (d documentView) MarshalJSON() ([]byte, error) { return schema.JSON(d, documentColumns) }
-
-func (v *hostView) addDocuments(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	rows, err := lookup.Rows[schema.Document](ctx, r, "documents", t)
-	for _, d := range rows {
-		v.Documents = append(v.Documents, documentView(d))
-	}
-	return err
-}
-
-// wasAsked reports whether somebody asked for the document. What is not asked for may be that to
+// wasAsked reports whether somebody asked for a document. What is not asked for may be that to
 // which a redirect leads: it has the status of the redirect.
-func (d *documentView) wasAsked() bool {
+func wasAsked(d *schema.Document) bool {
 	switch consent.Outcome(d.Outcome) {
 	case consent.NotAsked:
 		return d.Status != nil
@@ -43,14 +28,14 @@ func (d *documentView) wasAsked() bool {
 // printDocuments says which documents of consent there are, which answers are none though they
 // look like one, and what else came of the requests.
 func (v *hostView) printDocuments(p *cli.Text) {
-	if len(v.Documents) == 0 {
+	if len(v.Documents.rows) == 0 {
 		return
 	}
 	asked := make(map[string]bool)     // by URL, which may be of two documents
 	names := make(map[string][]string) // by outcome
-	for i := range v.Documents {
-		d := &v.Documents[i]
-		if d.wasAsked() {
+	for i := range v.Documents.rows {
+		d := &v.Documents.rows[i]
+		if wasAsked(d) {
 			asked[d.URL] = true
 		}
 		text := d.Document

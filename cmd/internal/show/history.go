@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -84,21 +85,21 @@ func HistoryCommand() *cobra.Command {
 
 // event is what the history of a host says of a run.
 type event struct {
-	Event     string       `json:"event"` // state, answers, change, outage, wall, absent, gap, note
-	Date      time.Time    `json:"date"`
-	Run       string       `json:"run"`
-	Origin    *string      `json:"origin"`
-	Outcome   *string      `json:"outcome"`
-	Reason    *string      `json:"reason"`
-	Status    *int32       `json:"status"`
-	Closed    []string     `json:"closed"`
-	Challenge *string      `json:"challenge"`
-	Agents    []*agentView `json:"agents"`
-	Answers   []answerView `json:"answers"`
-	Change    *changeView  `json:"change"`
-	GroupLine *int32       `json:"group_line"`
-	Days      *int         `json:"days"`
-	Note      *string      `json:"note"`
+	Event     string               `json:"event"` // state, answers, change, outage, wall, absent, gap, note
+	Date      time.Time            `json:"date"`
+	Run       string               `json:"run"`
+	Origin    *string              `json:"origin"`
+	Outcome   *string              `json:"outcome"`
+	Reason    *string              `json:"reason"`
+	Status    *int32               `json:"status"`
+	Closed    []string             `json:"closed"`
+	Challenge *string              `json:"challenge"`
+	Agents    []*agentView         `json:"agents"`
+	Answers   shown[schema.Answer] `json:"answers"`
+	Change    *changeView          `json:"change"`
+	GroupLine *int32               `json:"group_line"`
+	Days      *int                 `json:"days"`
+	Note      *string              `json:"note"`
 
 	target *lookup.Target // of a state or an outage
 	view   *hostView      // of a state

@@ -40,12 +40,12 @@ func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target
 		return err
 	}
 	told := h.answered[t.Origin]
-	if len(v.Answers) > 0 || !slices.Contains(r.Tables, "answers") { // otherwise an outage
+	if len(v.Answers.rows) > 0 || !slices.Contains(r.Tables, "answers") { // otherwise an outage
 		maps.DeleteFunc(told, func(identity string, _ bool) bool {
-			return !slices.ContainsFunc(v.Answers, func(a answerView) bool { return a.Identity == identity })
+			return !slices.ContainsFunc(v.Answers.rows, func(a schema.Answer) bool { return a.Identity == identity })
 		})
 	}
-	first := slices.DeleteFunc(v.Answers, func(a answerView) bool {
+	first := slices.DeleteFunc(v.Answers.rows, func(a schema.Answer) bool {
 		return told[a.Identity] || a.Treatment == summary.TreatmentNames[summary.Incomparable]
 	})
 	if len(first) == 0 {
@@ -58,7 +58,7 @@ func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target
 	for _, a := range first {
 		told[a.Identity] = true
 	}
-	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: first})
+	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: shown[schema.Answer]{answerColumns, first}})
 	return nil
 }
 

@@ -100,8 +100,8 @@ func (h *historian) told(p *cli.Text, e *event) []string {
 		return []string{answered() + ": " + p.Foreign(words.Challenge.Of(*e.Challenge))}
 	case "answers":
 		var lines []string
-		for i := range e.Answers {
-			lines = append(lines, p.Foreign(e.Answers[i].words()))
+		for i := range e.Answers.rows {
+			lines = append(lines, p.Foreign(answerWords(&e.Answers.rows[i])))
 		}
 		return lines
 	}

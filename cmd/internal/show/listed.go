@@ -14,38 +14,21 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// sitemapView is a sitemap that the origin was to be asked for.
-type sitemapView schema.SitemapFile
+const (
+	sitemapColumns = "url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark"
 
-const sitemapColumns = "url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark"
+	coverageColumns = "agent, listed, sampled, allowed, disallowed, undefined, rule_line, rule_pattern, example"
+)
 
-func (f sitemapView) MarshalJSON() ([]byte, error) { return schema.JSON(f, sitemapColumns) }
-
-// coverageView is how much of what the origin lists an agent may fetch.
-type coverageView schema.Coverage
-
-const coverageColumns = "agent, listed, sampled, allowed, disallowed, undefined, rule_line, rule_pattern, example"
-
-func (c coverageView) MarshalJSON() ([]byte, error) { return schema.JSON(c, coverageColumns) }
-
-// addListed adds the sitemaps of the origin, and what agents may fetch of the pages there: search
-// engines, and those that are named.
-func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Target, named []string) error {
-	files, err := lookup.Rows[schema.SitemapFile](ctx, r, "sitemap_files", t)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		v.Listing = append(v.Listing, sitemapView(f))
-	}
-	rows, err := lookup.Rows[schema.Coverage](ctx, r, "coverage", t)
-	for _, c := range rows {
+// addCoverage adds what agents may fetch of the pages that the origin lists: search engines, and
+// those that are named.
+func (v *hostView) addCoverage(ctx context.Context, r *lookup.Run, t *lookup.Target, named []string) error {
+	err := v.Coverage.lookUp(ctx, r, t, "coverage", coverageColumns)
+	v.Coverage.rows = slices.DeleteFunc(v.Coverage.rows, func(c schema.Coverage) bool {
 		isMeant := slices.Contains(evaluate.SearchEngines, c.Agent) ||
 			slices.ContainsFunc(named, func(name string) bool { return strings.EqualFold(name, c.Agent) })
-		if isMeant && c.Profile == v.Profile {
-			v.Coverage = append(v.Coverage, coverageView(c))
-		}
-	}
+		return !isMeant || c.Profile != v.Profile
+	})
 	return err
 }
 
@@ -53,18 +36,18 @@ func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Targe
 const mostSitemapsShown = 5
 
 func (v *hostView) printListed(p *cli.Text) {
-	if len(v.Listing) == 0 {
+	if len(v.Listing.rows) == 0 {
 		return
 	}
 	var odd []string
 	pages, asked := int64(0), int64(0)
-	for i := range v.Listing {
-		f := &v.Listing[i]
-		if summary.AskedFor((*schema.SitemapFile)(f)) {
+	for i := range v.Listing.rows {
+		f := &v.Listing.rows[i]
+		if summary.AskedFor(f) {
 			asked++
 		}
-		if pages += f.URLsNew; f.fault() != "" {
-			odd = append(odd, f.fault())
+		if pages += f.URLsNew; fault(f) != "" {
+			odd = append(odd, fault(f))
 		}
 	}
 	p.Line(fmt.Sprintf("  sitemaps: %s asked for; %s of its own listed",
@@ -76,13 +59,13 @@ func (v *hostView) printListed(p *cli.Text) {
 		}
 		p.Line("    " + p.Foreign(text))
 	}
-	for i := range v.Coverage {
-		p.Line("    " + p.Foreign(v.Coverage[i].words()))
+	for i := range v.Coverage.rows {
+		p.Line("    " + p.Foreign(coverageWords(&v.Coverage.rows[i])))
 	}
 }
 
 // fault tells what is wrong with a sitemap, "" for nothing.
-func (f *sitemapView) fault() string {
+func fault(f *schema.SitemapFile) string {
 	what := ""
 	switch {
 	case f.Outcome != "ok" && (f.Outcome != "damaged" || f.Kind != "none"):
@@ -106,8 +89,8 @@ func (f *sitemapView) fault() string {
 	return text
 }
 
-// words tells how much of what is listed the agent may fetch, and what closes most.
-func (c *coverageView) words() string {
+// coverageWords tells how much of what is listed an agent may fetch, and what closes most.
+func coverageWords(c *schema.Coverage) string {
 	text := fmt.Sprintf("%s may fetch %s of %s", c.Agent, words.Number(int64(c.Allowed)),
 		words.Count(int64(c.Sampled), "listed page"))
 	if c.Listed > int64(c.Sampled) {

@@ -25,9 +25,9 @@ func (v *hostView) print(p *cli.Text) {
 		title += ", rank " + words.Number(*v.Rank)
 	}
 	p.Line(cli.Paint(p.Out, cli.Bold, p.Foreign(title)))
-	if len(v.Labels) > 0 {
+	if len(v.Labels.rows) > 0 {
 		var each []string
-		for _, l := range v.Labels {
+		for _, l := range v.Labels.rows {
 			each = append(each, p.Foreign(l.Label)+": "+p.Foreign(l.Value))
 		}
 		p.Line(strings.Join(each, ", "))
@@ -42,7 +42,7 @@ func (v *hostView) print(p *cli.Text) {
 			words.Challenge.Of(*v.Challenge), said)
 	}
 	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(said)))
-	for _, h := range v.Hops {
+	for _, h := range v.Hops.rows {
 		status := "no answer"
 		if h.Status != nil {
 			status = fmt.Sprint(*h.Status)

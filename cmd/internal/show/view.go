@@ -1,7 +1,9 @@
 package show
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -19,44 +21,44 @@ import (
 
 // hostView is what a run has about an origin, for people and as JSON.
 type hostView struct {
-	Run        string          `json:"run"`
-	Date       time.Time       `json:"date"`
-	Host       string          `json:"host"`
-	Origin     string          `json:"origin"`
-	Rank       *int64          `json:"rank"`
-	Labels     []labelView     `json:"labels"`
-	Fetched    time.Time       `json:"fetched"`
-	Outcome    string          `json:"outcome"`
-	Reason     string          `json:"reason"`
-	Status     *int32          `json:"status"`
-	Hops       []hopView       `json:"hops"`
-	ErrorClass *string         `json:"error_class"`
-	Challenge  *string         `json:"challenge"` // vendor of the wall that answered: the host is unread
-	Bytes      *int64          `json:"bytes"`
-	Truncated  bool            `json:"truncated"`
-	Lines      *int32          `json:"lines"` // nil where no file was read, as are the next four
-	Groups     *int32          `json:"groups"`
-	Rules      *int32          `json:"rules"`
-	Sitemaps   *int32          `json:"sitemaps"`
-	Findings   map[string]int  `json:"findings"`
-	Templates  []templateView  `json:"templates"`     // whose words the file has, or a part of it
-	Statements []statementView `json:"statements"`    // what it says about use
-	FrontPage  *string         `json:"front_page"`    // whether its header was read; nil if nobody looked
-	Answers    []answerView    `json:"answers"`       // to further identities
-	Pages      []pageView      `json:"pages"`         // what they met on a page
-	Documents  []documentView  `json:"documents"`     // likewise
-	Listing    []sitemapView   `json:"sitemap_files"` // that it was to be asked for
-	Coverage   []coverageView  `json:"coverage"`      // how much of what they list agents may fetch
-	Profile    string          `json:"profile"`
-	Categories []*categoryView `json:"categories"`
-	Deciding   []*decidingView `json:"deciding"` // what the file says, by the groups that decide
-	Agents     []*agentView    `json:"agents"`
-	URLs       []*urlView      `json:"urls"`    // those of --url, for each agent
-	Before     *string         `json:"before"`  // the complete run before this one
-	Changes    []changeView    `json:"changes"` // since that run; nil if the two cannot be compared
-	Notes      []string        `json:"notes"`   // what is not compared
-	Body       *string         `json:"body"`    // nil if the run does not keep it
-	names      bool            // the terminal names agents
+	Run        string                    `json:"run"`
+	Date       time.Time                 `json:"date"`
+	Host       string                    `json:"host"`
+	Origin     string                    `json:"origin"`
+	Rank       *int64                    `json:"rank"`
+	Labels     shown[schema.Label]       `json:"labels"`
+	Fetched    time.Time                 `json:"fetched"`
+	Outcome    string                    `json:"outcome"`
+	Reason     string                    `json:"reason"`
+	Status     *int32                    `json:"status"`
+	Hops       shown[schema.Hop]         `json:"hops"`
+	ErrorClass *string                   `json:"error_class"`
+	Challenge  *string                   `json:"challenge"` // vendor of the wall that answered: the host is unread
+	Bytes      *int64                    `json:"bytes"`
+	Truncated  bool                      `json:"truncated"`
+	Lines      *int32                    `json:"lines"` // nil where no file was read, as are the next four
+	Groups     *int32                    `json:"groups"`
+	Rules      *int32                    `json:"rules"`
+	Sitemaps   *int32                    `json:"sitemaps"`
+	Findings   map[string]int            `json:"findings"`
+	Templates  shown[schema.Template]    `json:"templates"`     // whose words the file has, or a part of it
+	Statements shown[schema.Preference]  `json:"statements"`    // what it says about use
+	FrontPage  *string                   `json:"front_page"`    // whether its header was read; nil if nobody looked
+	Answers    shown[schema.Answer]      `json:"answers"`       // to further identities
+	Pages      shown[schema.Answer]      `json:"pages"`         // what they met on a page
+	Documents  shown[schema.Document]    `json:"documents"`     // likewise
+	Listing    shown[schema.SitemapFile] `json:"sitemap_files"` // that it was to be asked for
+	Coverage   shown[schema.Coverage]    `json:"coverage"`      // how much of what they list agents may fetch
+	Profile    string                    `json:"profile"`
+	Categories []*categoryView           `json:"categories"`
+	Deciding   []*decidingView           `json:"deciding"` // what the file says, by the groups that decide
+	Agents     []*agentView              `json:"agents"`
+	URLs       []*urlView                `json:"urls"`    // those of --url, for each agent
+	Before     *string                   `json:"before"`  // the complete run before this one
+	Changes    []changeView              `json:"changes"` // since that run; nil if the two cannot be compared
+	Notes      []string                  `json:"notes"`   // what is not compared
+	Body       *string                   `json:"body"`    // nil if the run does not keep it
+	names      bool                      // the terminal names agents
 	target     *lookup.Target
 	policies   []schema.Policy
 	groups     []schema.Group
@@ -66,14 +68,32 @@ type hostView struct {
 	superseded bool // by a later capture of the origin
 }
 
-type labelView struct {
-	Label string `json:"label"`
-	Value string `json:"value"`
+// shown are rows of a table. As JSON each has some of its columns; without any, there is null in
+// place of a list.
+type shown[R any] struct {
+	columns string
+	rows    []R
 }
 
-type hopView struct {
-	URL    string `json:"url"`
-	Status *int32 `json:"status"`
+func (s shown[R]) MarshalJSON() ([]byte, error) {
+	if s.columns == "" {
+		return []byte("null"), nil
+	}
+	list := make([]json.RawMessage, len(s.rows))
+	for i := range s.rows {
+		var err error
+		if list[i], err = schema.JSON(&s.rows[i], s.columns); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(list)
+}
+
+// lookUp sets the rows to those that a target has in a table.
+func (s *shown[R]) lookUp(ctx context.Context, r *lookup.Run, t *lookup.Target, table, columns string) (err error) {
+	s.columns = columns
+	s.rows, err = lookup.Rows[R](ctx, r, table, t)
+	return err
 }
 
 type categoryView struct {
@@ -101,25 +121,12 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime,
 		Outcome: t.Outcome, Reason: t.Reason,
-		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes,
-		Truncated: t.BodyTruncated,
-		Profile:   profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
-		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
-		Listing: []sitemapView{}, Coverage: []coverageView{}, Documents: []documentView{},
-		URLs: []*urlView{}, target: t,
+		Status: t.Status, Hops: shown[schema.Hop]{"url, status", t.Hops}, ErrorClass: t.ErrorClass, Challenge: t.Challenge,
+		Bytes: t.BodyBytes, Truncated: t.BodyTruncated, FrontPage: t.FrontPage,
+		Profile: profile, Agents: []*agentView{}, Notes: []string{}, URLs: []*urlView{}, target: t,
 	}
 	if t.HasFile() {
 		v.Lines, v.Groups, v.Rules, v.Sitemaps, v.Findings = &t.Lines, &t.Groups, &t.Rules, &t.Sitemaps, make(map[string]int)
-	}
-	for _, h := range t.Hops {
-		v.Hops = append(v.Hops, hopView(h))
-	}
-	labels, err := lookup.Rows[schema.Label](ctx, r, "labels", t)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range labels {
-		v.Labels = append(v.Labels, labelView{l.Label, l.Value})
 	}
 	all, err := lookup.Rows[schema.Policy](ctx, r, "policies", t)
 	if err != nil {
@@ -154,16 +161,15 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		}
 		v.Findings[l.Class]++
 	}
-	if err := v.addWords(ctx, r, t); err != nil {
-		return nil, err
-	}
-	if err := v.addAnswers(ctx, r, t); err != nil {
-		return nil, err
-	}
-	if err := v.addDocuments(ctx, r, t); err != nil {
-		return nil, err
-	}
-	if err := v.addListed(ctx, r, t, agents); err != nil {
+	if err := cmp.Or(
+		v.Labels.lookUp(ctx, r, t, "labels", "label, value"),
+		v.Templates.lookUp(ctx, r, t, "templates", templateColumns),
+		v.Statements.lookUp(ctx, r, t, "preferences", statementColumns),
+		v.addAnswers(ctx, r, t),
+		v.Documents.lookUp(ctx, r, t, "documents", documentColumns),
+		v.Listing.lookUp(ctx, r, t, "sitemap_files", sitemapColumns),
+		v.addCoverage(ctx, r, t, agents),
+	); err != nil {
 		return nil, err
 	}
 	if v.groups, err = lookup.Rows[schema.Group](ctx, r, "groups", t); err != nil {

@@ -1,69 +1,43 @@
 package show
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// templateView is a region or a file that a product wrote.
-type templateView schema.Template
+const (
+	templateColumns = "template, kind, version, first_line, last_line"
 
-const templateColumns = "template, kind, version, first_line, last_line"
-
-func (t templateView) MarshalJSON() ([]byte, error) { return schema.JSON(t, templateColumns) }
-
-// statementView is what a line says about one use.
-type statementView schema.Preference
-
-const statementColumns = "group_agent, scope, mechanism, document, header, label, use, preference, " +
-	"path, value, line, conflict, remark"
-
-func (s statementView) MarshalJSON() ([]byte, error) { return schema.JSON(s, statementColumns) }
-
-// addWords adds whose words a file has, and what it says about use.
-func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	templates, err := lookup.Rows[schema.Template](ctx, r, "templates", t)
-	if err != nil {
-		return err
-	}
-	for _, w := range templates {
-		v.Templates = append(v.Templates, templateView(w))
-	}
-	statements, err := lookup.Rows[schema.Preference](ctx, r, "preferences", t)
-	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView(s))
-	}
-	return err
-}
+	statementColumns = "group_agent, scope, mechanism, document, header, label, use, preference, path, value, line, " +
+		"conflict, remark"
+)
 
 // mostStatementsShown is how many statements of a host the terminal shows.
 const mostStatementsShown = 8
 
 func (v *hostView) printWords(p *cli.Text) {
-	for _, w := range v.Templates {
+	for _, w := range v.Templates.rows {
 		text := "  words of " + w.Template
 		if w.Version != nil {
 			text += " " + *w.Version
 		}
 		p.Line(p.Foreign(fmt.Sprintf("%s (%s), lines %d to %d", text, w.Kind, w.FirstLine, w.LastLine)))
 	}
-	for i, s := range v.Statements {
+	for i := range v.Statements.rows {
 		if i == mostStatementsShown {
-			p.Line(fmt.Sprintf("  and %s more about use, all in --json", words.Number(int64(len(v.Statements)-i))))
+			p.Line(fmt.Sprintf("  and %s more about use, all in --json", words.Number(int64(len(v.Statements.rows)-i))))
 			return
 		}
-		p.Line("  " + p.Foreign(s.words()))
+		p.Line("  " + p.Foreign(statementWords(&v.Statements.rows[i])))
 	}
 }
 
-// words tells a statement, such as "line 4 for *: Content-Signal ai-train=no refuses AI
+// statementWords tells a statement, such as "line 4 for *: Content-Signal ai-train=no refuses AI
 // training".
-func (s *statementView) words() string {
+func statementWords(s *schema.Preference) string {
 	text := "front page"
 	switch {
 	case s.Line != nil:
@@ -82,7 +56,7 @@ func (s *statementView) words() string {
 	case s.Mechanism == "token":
 		text += "Disallow: " + s.Value // the rules of a policy token's group
 	case s.Header != nil:
-		text += words.PageHeader.Of(*s.Header) + " " + (*schema.Preference)(s).OfHeader()
+		text += words.PageHeader.Of(*s.Header) + " " + s.OfHeader()
 	default:
 		text += words.Mechanism.Of(s.Mechanism)
 		if s.Path != nil {
