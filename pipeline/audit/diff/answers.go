@@ -15,19 +15,19 @@ import (
 // to ask under identities have them.
 func (d *differ) planAnswers() {
 	with := func(m *past.Run) bool { return slices.Contains(m.Tables, "answers") }
-	if !slices.ContainsFunc(d.runs[:], with) {
+	if !slices.ContainsFunc(d.Runs[:], with) {
 		return
 	}
 	switch lack := d.lacking(with); {
 	case lack != "":
 		d.note("answers to identities are not compared: %s no such table", lack)
 		return
-	case !d.sameReading:
+	case !d.SameReading:
 		d.note("answers to identities are not compared: whether a file means the same is under the first profile")
 		return
 	}
 	d.beside[records.OfAnswers] = true
-	if why := d.between.Identities(); why != "" {
+	if why := d.Between.Identities(); why != "" {
 		d.note("%s: those of one name, user agent and agent are compared", why)
 	}
 	if lack := d.lacking(controlled); lack != "" {
@@ -98,7 +98,7 @@ func (d *differ) askedAs(p *pair) (out []expect.Asked) {
 	for _, q := range d.questions(p) {
 		a := cmp.Or(q[1], q[0])
 		out = append(out, expect.Asked{IsPage: a.IsPage, Identity: a.Identity, Agent: a.Agent,
-			Category: d.runs[1].Category[a.Agent], Known: q.isKnown() && !d.redefined[a.Agent]})
+			Category: d.Runs[1].Category[a.Agent], Known: q.isKnown() && !d.Redefined[a.Agent]})
 	}
 	return out
 }
@@ -118,7 +118,7 @@ func (c *comparison) answers(p *pair) error {
 		return nil
 	}
 	for _, q := range c.d.questions(p) {
-		if !q.isKnown() || c.d.redefined[q[1].Agent] {
+		if !q.isKnown() || c.d.Redefined[q[1].Agent] {
 			continue
 		}
 		row := schema.Change{Kind: kindOf(q[1]), Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
@@ -130,7 +130,7 @@ func (c *comparison) answers(p *pair) error {
 		}
 		row.Severity = change.AnswerSeverity(*row.Before, *row.After)
 		if q[1].Agent != "" {
-			row.Agent, row.Category = &q[1].Agent, schema.NonZero(c.d.runs[1].Category[q[1].Agent])
+			row.Agent, row.Category = &q[1].Agent, schema.NonZero(c.d.Runs[1].Category[q[1].Agent])
 		}
 		if err := c.emit(row); err != nil {
 			return err

@@ -58,8 +58,8 @@ func newComparison(d *differ) *comparison {
 	for i := range records.DetailTables {
 		c.whole = c.whole && (i == records.Preferences || slices.Contains(d.tables, i)) // whose lines are signals
 	}
-	for i := range d.runs[1].Registry.Agents {
-		a := &d.runs[1].Registry.Agents[i]
+	for i := range d.Runs[1].Registry.Agents {
+		a := &d.Runs[1].Registry.Agents[i]
 		c.agents[strings.ToLower(a.Name)] = a
 	}
 	return c
@@ -103,7 +103,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
 	c.gone = a != nil && b != nil && a.Digest != "" && b.Digest == ""
-	c.files = newFilePair(&p.rows, c.d.names, c.d.runs[0].Registry, c.d.runs[1].Registry)
+	c.files = newFilePair(&p.rows, c.d.names, c.d.Runs[0].Registry, c.d.Runs[1].Registry)
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:
@@ -111,11 +111,11 @@ func (c *comparison) pair(p *pair) error {
 	case b == nil:
 		return c.emit(schema.Change{Kind: "host_gone", Severity: change.Minor, Before: &a.Outcome})
 	case !p.seen():
-		if !c.d.sameReading || !c.d.answers {
+		if !c.d.SameReading || !c.d.SameAnswers {
 			return nil // two readings of one answer may have two reasons
 		}
 		return c.reachability(a, b)
-	case c.d.sameReading && !c.d.answers && !p.plain():
+	case c.d.SameReading && !c.d.SameAnswers && !p.plain():
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
@@ -239,7 +239,7 @@ func (c *comparison) policyOf(profile, agent string) policyPair {
 // policiesAgain writes the rows of policies whose class changed, as the later run
 // defines the profile and the agent, where the runs define them differently.
 func (c *comparison) policiesAgain(p *pair) error {
-	if len(c.d.redefined)+len(c.d.others) == 0 {
+	if len(c.d.Redefined)+len(c.d.Others) == 0 {
 		return nil
 	}
 	return c.eachResult(p, func(profile string, result *meaning.Result) error {
@@ -261,7 +261,7 @@ func (c *comparison) policiesAgain(p *pair) error {
 // isAgain reports whether the changes of a policy are those of the files, judged by
 // the later definition, and not those of the tables.
 func (c *comparison) isAgain(profile string, x *meaning.Difference) bool {
-	return !x.Stranger && (c.d.redefined[x.Agent] || slices.Contains(c.d.others, profile))
+	return !x.Stranger && (c.d.Redefined[x.Agent] || slices.Contains(c.d.Others, profile))
 }
 
 // classRow returns the row of a policy whose class changed.
@@ -276,7 +276,7 @@ func classRow(agent string, category *string, profile string, class classes2) *s
 // status of the answer closed or opened the host.
 func (c *comparison) outcome(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
-	if !c.d.sameReading || a.Outcome == b.Outcome {
+	if !c.d.SameReading || a.Outcome == b.Outcome {
 		return nil
 	}
 	return c.emit(schema.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome),
@@ -298,7 +298,7 @@ func (c *comparison) redirect(p *pair) error {
 // for any agent.
 func (c *comparison) text(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
-	if !c.d.sameReading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
+	if !c.d.SameReading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
 		return nil
 	}
 	return c.emit(schema.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven),

@@ -15,22 +15,22 @@ import (
 // Only runs that were told to read sitemaps have it.
 func (d *differ) planCoverage() {
 	with := func(m *past.Run) bool { return slices.Contains(m.Tables, "coverage") }
-	if !slices.ContainsFunc(d.runs[:], with) {
+	if !slices.ContainsFunc(d.Runs[:], with) {
 		return
 	}
-	lack, other := d.lacking(with), d.between.Sitemaps()
+	lack, other := d.lacking(with), d.Between.Sitemaps()
 	switch {
 	case lack != "":
-		d.unlisted = lack + " no such table"
-	case !d.sameReading:
-		d.unlisted = "the first profile reads which sitemaps a file names"
+		d.Unlisted = lack + " no such table"
+	case !d.SameReading:
+		d.Unlisted = "the first profile reads which sitemaps a file names"
 	case other != "":
-		d.unlisted = other
+		d.Unlisted = other
 	default:
 		d.beside[records.OfCoverage] = true
 		return
 	}
-	d.note("coverage is not compared: %s", d.unlisted)
+	d.note("coverage is not compared: %s", d.Unlisted)
 }
 
 // isListed reports whether both runs know what the host of a pair lists.

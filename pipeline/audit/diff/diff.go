@@ -53,7 +53,7 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	var err error
-	if d.out, err = sink.CreateChanges(c.In, d.runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
+	if d.out, err = sink.CreateChanges(c.In, d.Runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
 	}
 	defer d.out.Abort()
@@ -67,7 +67,7 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 		return nil, fmt.Errorf("result of the comparison: %w", err)
 	}
 	d.out.Compared(d.result.Compared, d.result.Unread, d.result.Earlier...)
-	d.out.Result(found, d.runs[0].Manifest.Digest(), c.Expect.Digest())
+	d.out.Result(found, d.Runs[0].Manifest.Digest(), c.Expect.Digest())
 	if err := d.out.Commit(); err != nil {
 		return nil, err
 	}
@@ -77,20 +77,12 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	Config
-	runs        [2]*past.Run
-	between     *past.Differences
-	tables      []int // indices in records.DetailTables of the tables that both runs have
-	notes       []string
-	sameReading bool              // both runs' first profile is the same
-	answers     bool              // the first profile takes answers for the same
-	common      []string          // profiles that both runs judge by, and that read files in the same way
-	others      []string          // profiles that both runs judge by, and define differently
-	redefined   map[string]bool   // agents that the runs define differently
-	unstated    map[string]string // agents to whom statements about use are not compared, with the reason
-	rules       *rulesDiff        // nil if the meaning of rules is not compared
+	expect.Comparison
+	tables []int // indices in records.DetailTables of the tables that both runs have
+	notes  []string
+	rules  *rulesDiff // nil if the meaning of rules is not compared
 
-	beside   [records.NumBeside]bool // tables that are compared
-	unlisted string                  // why coverage is not
+	beside [records.NumBeside]bool // tables that are compared
 
 	targets Targets   // of the hosts that are compared, nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
@@ -107,8 +99,7 @@ type differ struct {
 	scratch func() (*store.Scratch, error)
 	write   func(...schema.Change) error
 	result  *Result
-	checker *expect.Checker    // nil without expectations
-	shown   *expect.Comparison // what this comparison shows of them
+	checker *expect.Checker // nil without expectations
 }
 
 func (d *differ) sorter() *store.Sorter {
@@ -125,8 +116,8 @@ func (d *differ) close() {
 
 // compare takes the steps of a comparison.
 func (d *differ) compare(ctx context.Context) error {
-	d.result = newResult(d.Config, d.notes, slices.Concat(d.common, d.others))
-	d.result.Policies = d.sameReading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
+	d.result = newResult(d.Config, d.notes, slices.Concat(d.Common, d.Others))
+	d.result.Policies = d.SameReading || d.rules != nil || len(d.Common) > 0 && len(d.tables) > 0
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll,
 		d.expected} {
@@ -146,7 +137,7 @@ func (d *differ) open(ctx context.Context) error {
 		return refuse("they are one run")
 	}
 	for i, run := range []string{d.Before, d.After} {
-		m, err := d.runs[i], error(nil)
+		m, err := d.Runs[i], error(nil)
 		if m == nil {
 			m, err = past.Read(ctx, d.In, run)
 		}
@@ -163,7 +154,7 @@ func (d *differ) open(ctx context.Context) error {
 		case !slices.Contains(m.Tables, "fetches"):
 			return refuse("%s has no table fetches, by which hosts are found", run)
 		}
-		d.runs[i] = m
+		d.Runs[i] = m
 	}
 	d.plan()
 	return nil
@@ -171,9 +162,9 @@ func (d *differ) open(ctx context.Context) error {
 
 // plan decides what can be compared of the runs.
 func (d *differ) plan() {
-	a, b := d.runs[0], d.runs[1]
-	d.between = past.Compare(a, b)
-	d.notes = d.between.Told()
+	a, b := d.Runs[0], d.Runs[1]
+	d.Between = past.Compare(a, b)
+	d.notes = d.Between.Told()
 	d.planProfiles()
 	d.planTables()
 	for _, role := range []string{"agents", "urls"} {
@@ -188,7 +179,7 @@ func (d *differ) plan() {
 	d.planDocuments()
 	d.planCoverage()
 	d.ruleAgents()
-	if why := d.between.Templates(); why != "" {
+	if why := d.Between.Templates(); why != "" {
 		d.note("%s: whose words decide is as each run knows it", why)
 	}
 }
@@ -196,7 +187,7 @@ func (d *differ) plan() {
 // fetches sorts the rows of fetches of both runs by host.
 func (d *differ) fetches(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for i, run := range d.runs {
+	for i, run := range d.Runs {
 		d.byHost[i] = d.sorter()
 		g.Go(func() error { return d.readFetches(ctx, run, nil, d.byHost[i]) })
 	}
@@ -266,7 +257,7 @@ func (d *differ) details(ctx context.Context) error {
 			if n != source || s != segment {
 				read(segment, list)
 				if n != source {
-					parts, _ = sources[n].runs[i].BySegment()
+					parts, _ = sources[n].Runs[i].BySegment()
 				}
 				source, segment, list = n, s, nil
 			}

@@ -18,14 +18,14 @@ import (
 // these state. Only runs that were told to ask for documents have them.
 func (d *differ) planDocuments() {
 	with := func(m *past.Run) bool { return slices.Contains(m.Tables, "documents") }
-	if !slices.ContainsFunc(d.runs[:], with) {
+	if !slices.ContainsFunc(d.Runs[:], with) {
 		return
 	}
 	switch lack := d.lacking(with); {
 	case lack != "":
 		d.note("documents of consent are not compared: %s no such table", lack)
 		return
-	case !d.sameReading:
+	case !d.SameReading:
 		d.note("documents of consent are not compared: which licences a file names is under the first profile")
 		return
 	}

@@ -102,7 +102,7 @@ func (h *hiddenPairs) each(ctx context.Context, f func(p *pair, n int64) error) 
 
 // looksBack reports whether earlier runs are searched: the runs are in order, and the
 // first profile takes the same answers for an outage in both.
-func (d *differ) looksBack() bool { return d.sameReading && d.answers && d.between.Reversed == "" }
+func (d *differ) looksBack() bool { return d.SameReading && d.SameAnswers && d.Between.Reversed == "" }
 
 // lookBack finds the state before of hidden pairs in earlier runs, and settles them.
 func (d *differ) lookBack(ctx context.Context) error {
@@ -145,13 +145,13 @@ func (d *differ) before() ([]*journal.Manifest, error) {
 // mayStandIn reports whether a run may stand in for the first one, by its manifest
 // without its parts: it has the tables and profiles that are compared.
 func (d *differ) mayStandIn(m *journal.Manifest) bool {
-	a := d.runs[0]
+	a := d.Runs[0]
 	needs := []string{"fetches"}
 	for _, t := range d.tables {
 		needs = append(needs, records.DetailTables[t])
 	}
 	return m.SchemaVersion == a.SchemaVersion && m.FirstProfile() == a.FirstProfile() && isWithin(needs, m.Tables) &&
-		isWithin(d.common, m.Profiles) && isWithin(d.others, m.Profiles) && isWithin(m.Without, a.Without)
+		isWithin(d.Common, m.Profiles) && isWithin(d.Others, m.Profiles) && isWithin(m.Without, a.Without)
 }
 
 // standIn returns the comparison of an earlier run with the second one, or nil if it
@@ -162,16 +162,16 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &differ{Config: d.Config, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, write: d.write, result: d.result,
-		checker: d.checker}
+	e := &differ{Config: d.Config, names: d.names, write: d.write, result: d.result, checker: d.checker}
+	e.Runs = [2]*past.Run{r, d.Runs[1]}
 	e.Before = run
 	e.plan()
 	switch {
-	case !e.looksBack(), !isWithin(e.between.Tables, d.between.Tables), !isWithin(e.between.Asked, d.between.Asked):
+	case !e.looksBack(), !isWithin(e.Between.Tables, d.Between.Tables), !isWithin(e.Between.Asked, d.Between.Asked):
 		return nil, nil
-	case !isWithin(d.common, e.common), !isWithin(d.others, slices.Concat(e.common, e.others)):
+	case !isWithin(d.Common, e.Common), !isWithin(d.Others, slices.Concat(e.Common, e.Others)):
 		return nil, nil
-	case d.between.Labels() == "" && e.between.Labels() != "":
+	case d.Between.Labels() == "" && e.Between.Labels() != "":
 		return nil, nil
 	case d.rules == nil:
 		e.rules = nil
@@ -182,10 +182,10 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	for i := range e.beside {
 		e.beside[i] = e.beside[i] && d.beside[i]
 	}
-	e.beside[records.OfAnswers] = e.beside[records.OfAnswers] && (controlled(r) || !controlled(d.runs[0]))
+	e.beside[records.OfAnswers] = e.beside[records.OfAnswers] && (controlled(r) || !controlled(d.Runs[0]))
 	if d.Expect != nil {
-		e.shown = e.shows()
-		if err := d.checker.StandIn(ctx, d.In, e.shown, d.shown); err != nil {
+		e.Files = e.rules.under()
+		if err := d.checker.StandIn(ctx, d.In, &e.Comparison, &d.Comparison); err != nil {
 			return nil, err
 		}
 	}
@@ -200,10 +200,10 @@ func isWithin[T comparable](some, all []T) bool {
 // without returns the agents that the first run and the second one judge, and that are
 // not compared with this earlier one.
 func (d *differ) without(e *differ) (agents []string) {
-	for _, name := range slices.Sorted(maps.Keys(e.runs[1].Category)) {
-		_, first := d.runs[0].Category[name]
-		_, earlier := e.runs[0].Category[name]
-		if first && (!earlier || e.redefined[name] && e.rules == nil) {
+	for _, name := range slices.Sorted(maps.Keys(e.Runs[1].Category)) {
+		_, first := d.Runs[0].Category[name]
+		_, earlier := e.Runs[0].Category[name]
+		if first && (!earlier || e.Redefined[name] && e.rules == nil) {
 			agents = append(agents, name)
 		}
 	}
@@ -214,7 +214,7 @@ func (d *differ) without(e *differ) (agents []string) {
 func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*hiddenPairs, error) {
 	byHost := d.sorter()
 	defer byHost.Close()
-	if err := d.readFetches(ctx, e.runs[0], hidden.hosts.has, byHost); err != nil {
+	if err := d.readFetches(ctx, e.Runs[0], hidden.hosts.has, byHost); err != nil {
 		return nil, err
 	}
 	rows, err := newHostReader(byHost)

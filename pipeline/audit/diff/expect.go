@@ -11,23 +11,19 @@ func (d *differ) expect(ctx context.Context) (err error) {
 	if d.Expect == nil {
 		return nil
 	}
-	d.shown = d.shows()
-	d.checker, err = d.Expect.Changes(ctx, d.In, d.out, d.shown)
+	d.Files = d.rules.under()
+	d.checker, err = d.Expect.Changes(ctx, d.In, d.out, &d.Comparison)
 	return err
 }
 
-// shows returns what of the runs is compared.
-func (d *differ) shows() *expect.Comparison {
-	var files []string
-	if d.rules != nil {
-		for _, j := range d.rules.judges {
-			files = append(files, j.under)
+// under returns the profiles under which rules are compared by meaning, once for each judge.
+func (r *rulesDiff) under() (names []string) {
+	if r != nil {
+		for _, j := range r.judges {
+			names = append(names, j.under)
 		}
 	}
-	return &expect.Comparison{
-		Runs: d.runs, Profiles: d.common, Others: d.others, Agents: d.redefined, Unstated: d.unstated, Files: files,
-		Reading: d.sameReading, Answers: d.answers, Unlisted: d.unlisted,
-	}
+	return names
 }
 
 // check counts a pair for the expectations. unknown are the profiles under which a
@@ -37,14 +33,14 @@ func (d *differ) check(p *pair, unknown []string) {
 		d.checker.Pair(&expect.Pair{
 			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p),
 			Unknown: unknown, Asked: d.askedAs(p), Documents: d.hasDocuments(p), Listed: d.isListed(p),
-		}, d.shown)
+		}, &d.Comparison)
 	}
 }
 
 // expected checks the expectations of the later run itself, and judges all of them.
 func (d *differ) expected(ctx context.Context) (err error) {
 	if d.checker != nil {
-		d.result.Expectations, err = d.checker.Finish(ctx, d.In, d.runs[1].Manifest)
+		d.result.Expectations, err = d.checker.Finish(ctx, d.In, d.Runs[1].Manifest)
 	}
 	return err
 }

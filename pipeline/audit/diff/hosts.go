@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -22,15 +23,16 @@ type Targets func(context.Context, *past.Run) ([]lookup.Target, error)
 func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []schema.Change,
 	notes []string, err error) {
 	d := &differ{
-		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after},
-		names: new(records.Names), targets: targets,
+		Config:     Config{In: in, Before: before.ID(), After: after.ID()},
+		Comparison: expect.Comparison{Runs: [2]*past.Run{before, after}},
+		names:      new(records.Names), targets: targets,
 		scratch: store.ScratchHere,
 		write:   func(some ...schema.Change) error { rows = append(rows, some...); return nil },
 	}
 	if err := d.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	b := d.between
+	b := d.Between
 	notes = slices.Concat(b.Tables, b.Asked, d.notes[len(b.Told()):])
 	err = d.compare(ctx)
 	return rows, notes, err

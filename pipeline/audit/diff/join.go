@@ -80,7 +80,7 @@ func (p *pair) ruled() bool {
 
 // comparable reports whether policies of a pair are compared.
 func (d *differ) comparable(p *pair) bool {
-	return p.seen() && (!d.sameReading || d.answers || p.plain())
+	return p.seen() && (!d.SameReading || d.SameAnswers || p.plain())
 }
 
 // unknown returns the first profile if it does not say of both runs what a host's policy
@@ -88,7 +88,7 @@ func (d *differ) comparable(p *pair) bool {
 func (d *differ) unknown(p *pair) []string {
 	for _, f := range p.sides {
 		if f != nil && f.Outcome != string(answer.ConditionalAllow) && f.Outcome != string(answer.FullAllow) {
-			return []string{d.runs[1].FirstProfile()}
+			return []string{d.Runs[1].FirstProfile()}
 		}
 	}
 	return nil

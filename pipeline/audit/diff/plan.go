@@ -19,34 +19,34 @@ import (
 // for which they must be kept; under the first profile also by the tables, if it reads
 // files as before.
 func (d *differ) planProfiles() {
-	a, b := d.runs[0], d.runs[1]
+	a, b := d.Runs[0], d.Runs[1]
 	before, after := a.FirstProfile(), b.FirstProfile()
-	d.answers = true
+	d.SameAnswers = true
 	for _, name := range b.Profiles {
 		if !slices.Contains(a.Profiles, name) {
 			continue
 		}
-		fields := d.between.Profile(name)
+		fields := d.Between.Profile(name)
 		first := name == before && name == after
 		switch {
 		case fields == nil:
-			d.common = append(d.common, name)
+			d.Common = append(d.Common, name)
 			continue
-		case first && d.between.ReadsAlike(name):
-			d.common, d.answers = append(d.common, name), false
+		case first && d.Between.ReadsAlike(name):
+			d.Common, d.SameAnswers = append(d.Common, name), false
 			d.note("the runs define the profile %s differently (%s): hosts are compared only where both answered with a "+
 				"file or a status 4xx", name, strings.Join(fields, "; "))
 			continue
 		}
-		d.others = append(d.others, name)
+		d.Others = append(d.Others, name)
 		how := "policies and verdicts under it are not compared without the table bodies (--keep-bodies)"
 		if d.lack("bodies") == "" {
 			how = "under it the bodies of both are compared by the later definition"
 		}
 		d.note("the runs define the profile %s differently (%s): %s", name, strings.Join(fields, "; "), how)
 	}
-	d.sameReading = before == after && slices.Contains(d.common, after)
-	if !d.sameReading {
+	d.SameReading = before == after && slices.Contains(d.Common, after)
+	if !d.SameReading {
 		how := cmp.Or(before, "none") + ", then " + cmp.Or(after, "none")
 		if before == after {
 			how = "the runs define " + cmp.Or(after, "none") + " differently"
@@ -55,25 +55,25 @@ func (d *differ) planProfiles() {
 			strings.Join(change.ReadingKinds, ", "))
 	}
 	switch {
-	case len(d.common)+len(d.others) == 0:
+	case len(d.Common)+len(d.Others) == 0:
 		d.note("the runs have no profile in common: policies and verdicts are not compared")
-	case len(d.common) > 0 && !slices.Equal(a.Profiles, b.Profiles):
-		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.common, ", "))
+	case len(d.Common) > 0 && !slices.Equal(a.Profiles, b.Profiles):
+		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.Common, ", "))
 	}
 }
 
 // planAgents finds the agents that both runs have and define differently. For them,
 // too, files are compared by the later definition.
 func (d *differ) planAgents() {
-	d.redefined = make(map[string]bool)
+	d.Redefined = make(map[string]bool)
 	var names []string
 	why := ""
-	for _, name := range slices.Sorted(maps.Keys(d.runs[1].Category)) {
-		if _, both := d.runs[0].Category[name]; !both {
+	for _, name := range slices.Sorted(maps.Keys(d.Runs[1].Category)) {
+		if _, both := d.Runs[0].Category[name]; !both {
 			continue
 		}
-		if text := d.between.Entry(name); text != "" {
-			d.redefined[name], names, why = true, append(names, name), " ("+text+")"
+		if text := d.Between.Entry(name); text != "" {
+			d.Redefined[name], names, why = true, append(names, name), " ("+text+")"
 		}
 	}
 	if len(names) == 0 {
@@ -94,10 +94,10 @@ func (d *differ) planAgents() {
 // profile. A host without rules allows everything to an agent, however defined.
 func (d *differ) compares(key records.PolicyKey, p *pair) bool {
 	profile := d.names.Text(key.Profile)
-	if !slices.Contains(d.common, profile) || !d.redefined[d.names.Text(key.Agent)] {
-		return slices.Contains(d.common, profile)
+	if !slices.Contains(d.Common, profile) || !d.Redefined[d.names.Text(key.Agent)] {
+		return slices.Contains(d.Common, profile)
 	}
-	return profile == d.runs[1].FirstProfile() && d.sameReading && (p.sides[0].Outcome == string(answer.FullAllow) ||
+	return profile == d.Runs[1].FirstProfile() && d.SameReading && (p.sides[0].Outcome == string(answer.FullAllow) ||
 		p.sides[1].Outcome == string(answer.FullAllow))
 }
 
@@ -106,7 +106,7 @@ func (d *differ) planTables() {
 	lacking := make(map[string][]string) // tables, by the runs that lack them
 	var lacks []string                   // the keys, in order
 	for i, table := range records.DetailTables {
-		if !d.sameReading && table != "policies" && table != "verdicts" {
+		if !d.SameReading && table != "policies" && table != "verdicts" {
 			continue
 		}
 		lack := d.lack(table)
@@ -134,7 +134,7 @@ func (d *differ) lack(table string) string {
 // lacking does the same for whatever a run may have.
 func (d *differ) lacking(has func(*past.Run) bool) string {
 	var without []string
-	for _, m := range d.runs {
+	for _, m := range d.Runs {
 		if !has(m) {
 			without = append(without, m.Run)
 		}
@@ -147,7 +147,7 @@ func (d *differ) lacking(has func(*past.Run) bool) string {
 
 // effectOf says what it means for other changes that a table is not compared.
 func (d *differ) effectOf(table string) string {
-	judged := !slices.ContainsFunc(d.runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, "verdicts") })
+	judged := !slices.ContainsFunc(d.Runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, "verdicts") })
 	if table == "policies" && judged {
 		return "; so an agent that is shut out shows in verdicts, which are never critical"
 	}

@@ -16,25 +16,25 @@ import (
 // planPreferences finds the agents to which files may state other things although no host
 // changed: the runs know other labels, or bind the agents by other policy tokens.
 func (d *differ) planPreferences() {
-	d.unstated = make(map[string]string)
+	d.Unstated = make(map[string]string)
 	if !slices.Contains(d.tables, records.Policies) {
 		return
 	}
-	labels := d.between.Labels()
+	labels := d.Between.Labels()
 	if labels != "" {
 		d.note("%s: what files state about use is not compared", labels)
 	}
 	var bound []string
-	for _, name := range slices.Sorted(maps.Keys(d.runs[1].Category)) {
-		if _, both := d.runs[0].Category[name]; !both {
+	for _, name := range slices.Sorted(maps.Keys(d.Runs[1].Category)) {
+		if _, both := d.Runs[0].Category[name]; !both {
 			continue
 		}
-		why := d.between.States(name)
+		why := d.Between.States(name)
 		if why == "" {
 			continue
 		}
-		d.unstated[name] = why
-		if labels == "" && !d.redefined[name] { // planAgents has noted it
+		d.Unstated[name] = why
+		if labels == "" && !d.Redefined[name] { // planAgents has noted it
 			bound = append(bound, name)
 		}
 	}
@@ -48,7 +48,7 @@ func (d *differ) planPreferences() {
 // unless the agent is shut out in one of the runs: there nothing is stated, as the row of
 // its class says.
 func (c *comparison) preferences(p *pair) error {
-	if !c.d.sameReading {
+	if !c.d.SameReading {
 		return nil // the tables show statements and groups as the first profile reads them
 	}
 	names := c.d.names
@@ -60,7 +60,7 @@ func (c *comparison) preferences(p *pair) error {
 			continue // as of nearly all files
 		}
 		agent := names.Text(now.Agent)
-		if c.d.unstated[agent] != "" || !c.d.compares(now.Key(), p) || class[0] == unknown || class[1] == unknown {
+		if c.d.Unstated[agent] != "" || !c.d.compares(now.Key(), p) || class[0] == unknown || class[1] == unknown {
 			continue
 		}
 		for use := range usage.Use(usage.NumUses) {

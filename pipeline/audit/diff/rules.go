@@ -34,7 +34,7 @@ type judge struct {
 
 // planRules decides how the meaning of rules is compared.
 func (d *differ) planRules() {
-	if !d.sameReading && (len(d.others) == 0 || d.lack("bodies") != "") {
+	if !d.SameReading && (len(d.Others) == 0 || d.lack("bodies") != "") {
 		return
 	}
 	if lack := d.lacking(func(m *past.Run) bool { return m.Registry.Known }); lack != "" {
@@ -46,13 +46,13 @@ func (d *differ) planRules() {
 	}
 	r := &rulesDiff{known: make(map[[2]string][]*meaning.Result), bodies: d.lack("bodies") == ""}
 	var without []string
-	for _, name := range d.runs[1].Profiles {
-		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.sameReading &&
-			slices.Contains(d.common, name) {
+	for _, name := range d.Runs[1].Profiles {
+		if !slices.Contains(d.Common, name) && !(slices.Contains(d.Others, name) && r.bodies) || !d.SameReading &&
+			slices.Contains(d.Common, name) {
 			continue
 		}
-		p, err := past.Profile(d.runs[1].Manifest, name)
-		first := name == d.runs[1].FirstProfile()
+		p, err := past.Profile(d.Runs[1].Manifest, name)
+		first := name == d.Runs[1].FirstProfile()
 		if err != nil {
 			d.note("%v: the meaning of rules is not compared under it", err)
 			if first {
@@ -66,7 +66,7 @@ func (d *differ) planRules() {
 			continue
 		}
 		r.judges = append(r.judges, judges...)
-		if first && d.sameReading && meaning.ReadsTables(p) {
+		if first && d.SameReading && meaning.ReadsTables(p) {
 			r.roomy = meaning.WithoutLimit(judges[0].profile)
 		}
 		if r.roomy == nil || !first || len(judges) > 1 {
@@ -88,11 +88,11 @@ func (d *differ) planRules() {
 func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
 	agents := []schema.Agent{{}} // one outside the registry
 	if p.ByAgent {
-		agents = append(agents, d.runs[1].Registry.Agents...)
+		agents = append(agents, d.Runs[1].Registry.Agents...)
 	}
 	var judges []judge
 	for i := range agents {
-		by, err := past.JudgedBy(d.runs[1].Manifest, p, &agents[i])
+		by, err := past.JudgedBy(d.Runs[1].Manifest, p, &agents[i])
 		if err != nil {
 			return nil, err
 		}
@@ -109,17 +109,17 @@ func (d *differ) ruleAgents() {
 		return
 	}
 	before := make(map[string]*schema.Agent)
-	for i := range d.runs[0].Registry.Agents {
-		a := &d.runs[0].Registry.Agents[i]
+	for i := range d.Runs[0].Registry.Agents {
+		a := &d.Runs[0].Registry.Agents[i]
 		before[a.Name] = a
 	}
-	for i := range d.runs[1].Registry.Agents {
-		after := &d.runs[1].Registry.Agents[i]
+	for i := range d.Runs[1].Registry.Agents {
+		after := &d.Runs[1].Registry.Agents[i]
 		was := before[after.Name]
 		if was == nil {
 			continue
 		}
-		if d.redefined[after.Name] {
+		if d.Redefined[after.Name] {
 			was = after
 		}
 		for k := range d.rules.judges {
@@ -156,7 +156,7 @@ func (c *comparison) rules(p *pair) error {
 	undecided := "" // the profile with a row that says so
 	for k, result := range r.of(p) {
 		j := &r.judges[k]
-		first := j.under == c.d.runs[1].FirstProfile()
+		first := j.under == c.d.Runs[1].FirstProfile()
 		if first && !p.ruled() {
 			continue
 		}
@@ -186,7 +186,7 @@ func (c *comparison) eachResult(p *pair, each func(string, *meaning.Result) erro
 	}
 	for k, result := range r.of(p) {
 		under := r.judges[k].under
-		if result == nil || under == c.d.runs[1].FirstProfile() && !p.ruled() {
+		if result == nil || under == c.d.Runs[1].FirstProfile() && !p.ruled() {
 			continue
 		}
 		if err := each(under, result); err != nil {

@@ -17,20 +17,21 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// A Comparison says what a comparison of two runs shows, so that a promise of changes
+// A Comparison says what of two runs is compared. By what it does not show, a promise of changes
 // that would not be found is not kept.
 type Comparison struct {
-	Runs     [2]*past.Run      // the earlier and the later
-	Profiles []string          // by which both runs judge, and that read files in the same way
-	Others   []string          // by which both runs judge, and that they define differently
-	Agents   map[string]bool   // that the runs define differently
-	Unstated map[string]string // agents to whom statements about use are not compared, with the reason
-	Files    []string          // under which files are compared by meaning
+	Runs      [2]*past.Run // the earlier and the later
+	Between   *past.Differences
+	Common    []string          // profiles that both runs judge by, and that read files in the same way
+	Others    []string          // profiles that both runs judge by, and define differently
+	Redefined map[string]bool   // agents that the runs define differently
+	Unstated  map[string]string // agents to whom statements about use are not compared, with the reason
+	Files     []string          // profiles under which files are compared by meaning
 
-	// Reading reports whether both runs' first profile is the same, Answers whether it
+	// SameReading reports whether both runs' first profile is the same, SameAnswers whether it
 	// takes the same answers for an outage.
-	Reading, Answers bool
-	Unlisted         string // why coverage is not compared, "" if it is
+	SameReading, SameAnswers bool
+	Unlisted                 string // why coverage is not compared, "" if it is
 
 	judged [2]firstTarget
 	blind  []bool // by expectation: whether changes that it forbids would not be found
@@ -76,7 +77,7 @@ func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, b
 		return nil, fmt.Errorf("write expectations.csv: %w", err)
 	}
 	c := newChecker(e, agents, file, out.Scratch)
-	c.choice = past.Compare(by.Runs[0], by.Runs[1]).MayMiss()
+	c.choice = by.Between.MayMiss()
 	for i, why := range c.unseenBy(by) {
 		if why = cmp.Or(why, e.list[i].unlabelled(by.Runs[1].Manifest)); why != "" {
 			c.promises[i].unchecked(why, true)
@@ -164,15 +165,15 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 		}
 	}
 	switch {
-	case k.Reading && !by.Reading:
+	case k.Reading && !by.SameReading:
 		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", k.Name)
-	case (k.Name == "outcome" || k.Name == "reachability") && !by.Answers:
+	case (k.Name == "outcome" || k.Name == "reachability") && !by.SameAnswers:
 		return fmt.Sprintf("the runs define their first profile differently, so no change of kind %s is found", k.Name)
 	case k.Name == "coverage" && by.Unlisted != "":
 		return "coverage is not compared: " + by.Unlisted
 	case k.Name == "rules" && len(by.Files) == 0:
 		return "the profile of the runs is not known, so no change of kind rules is found"
-	case k.Policy && !k.Reading && len(x.Profile) == 0 && len(by.Profiles)+len(by.Others) == 0:
+	case k.Policy && !k.Reading && len(x.Profile) == 0 && len(by.Common)+len(by.Others) == 0:
 		return "the runs have no profile in common"
 	}
 	return ""
@@ -229,14 +230,14 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 	}
 	byFiles := len(by.Files) > 0 && k.Name != "preference" && k.Name != "coverage" &&
 		(k.Name != "verdict" || x.isAbout("rules"))
-	for _, name := range slices.Sorted(maps.Keys(by.Agents)) {
+	for _, name := range slices.Sorted(maps.Keys(by.Redefined)) {
 		if !byFiles && x.isOf(name, by.Runs[1].Category[name]) {
 			return fmt.Sprintf("the runs define the agent %s differently", name)
 		}
 	}
 	for _, name := range by.Others {
 		judged := byFiles && slices.Contains(by.Files, name)
-		if !judged && x.Profile.has(name) && (len(x.Profile) > 0 || len(by.Profiles) == 0) {
+		if !judged && x.Profile.has(name) && (len(x.Profile) > 0 || len(by.Common) == 0) {
 			return fmt.Sprintf("the runs define the profile %s differently", name)
 		}
 	}
