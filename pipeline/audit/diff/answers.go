@@ -67,15 +67,8 @@ func (d *differ) questions(p *pair) (out []question) {
 			sides[i] = f.Answers()
 		}
 	}
-	for len(sides[0])+len(sides[1]) > 0 {
-		order := compareHeads(sides[0], sides[1], func(a, b records.Answer) int { return a.Compare(&b) })
-		var q question
-		for i := range q {
-			if order == 0 || (order > 0) == (i > 0) {
-				q[i], sides[i] = &sides[i][0], sides[i][1:]
-			}
-		}
-		out = append(out, q)
+	for a, b := range sideBySide(sides[0], sides[1], (*records.Answer).Compare) {
+		out = append(out, question{a, b})
 	}
 	return out
 }

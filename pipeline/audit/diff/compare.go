@@ -307,34 +307,31 @@ func (c *comparison) text(p *pair) error {
 
 // sitemaps writes a row for each sitemap that appeared or disappeared.
 func (c *comparison) sitemaps(p *pair) error {
-	read := func(d records.Decoder) (urls []string, lines map[string]int32) {
-		lines = make(map[string]int32)
+	type sitemap struct {
+		url  string
+		line int32
+	}
+	byURL := func(a, b *sitemap) int { return cmp.Compare(a.url, b.url) }
+	read := func(d records.Decoder) (all []sitemap) {
 		for len(d) > 0 {
 			line, url := d.Sitemap()
-			if _, ok := lines[url]; !ok {
-				lines[url], urls = line, append(urls, url)
-			}
+			all = append(all, sitemap{url, line})
 		}
-		slices.Sort(urls)
-		return urls, lines
+		slices.SortStableFunc(all, func(a, b sitemap) int { return byURL(&a, &b) })
+		return slices.CompactFunc(all, func(a, b sitemap) bool { return a.url == b.url }) // the first line
 	}
-	before, linesBefore := read(p.rows[0][records.Sitemaps])
-	after, linesAfter := read(p.rows[1][records.Sitemaps])
-	for len(before)+len(after) > 0 {
-		order := compareHeads(before, after, cmp.Compare[string])
+	for a, b := range sideBySide(read(p.rows[0][records.Sitemaps]), read(p.rows[1][records.Sitemaps]), byURL) {
 		row := schema.Change{Kind: "sitemap", Severity: change.Minor}
-		if order <= 0 {
-			row.Before, row.LineBefore = &before[0], new(linesBefore[before[0]])
-			row.URL, before = row.Before, before[1:]
+		switch {
+		case a == nil:
+			row.After, row.LineAfter, row.URL = &b.url, &b.line, &b.url
+		case b == nil:
+			row.Before, row.LineBefore, row.URL = &a.url, &a.line, &a.url
+		default:
+			continue
 		}
-		if order >= 0 {
-			row.After, row.LineAfter = &after[0], new(linesAfter[after[0]])
-			row.URL, after = row.After, after[1:]
-		}
-		if order != 0 {
-			if err := c.emit(row); err != nil {
-				return err
-			}
+		if err := c.emit(row); err != nil {
+			return err
 		}
 	}
 	return nil

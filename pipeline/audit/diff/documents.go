@@ -52,16 +52,9 @@ func documentsOf(p *pair) (out []twoDocuments) {
 			sides[i] = f.Documents()
 		}
 	}
-	for len(sides[0])+len(sides[1]) > 0 {
-		order := compareHeads(sides[0], sides[1],
-			func(a, b records.Document) int { return strings.Compare(a.Name, b.Name) })
-		var t twoDocuments
-		for i := range t {
-			if order == 0 || (order > 0) == (i > 0) {
-				t[i], sides[i] = &sides[i][0], sides[i][1:]
-			}
-		}
-		out = append(out, t)
+	byName := func(a, b *records.Document) int { return strings.Compare(a.Name, b.Name) }
+	for a, b := range sideBySide(sides[0], sides[1], byName) {
+		out = append(out, twoDocuments{a, b})
 	}
 	return out
 }
@@ -109,18 +102,11 @@ func (c *comparison) statements(p *pair) error {
 		shows[cmp.Or(t[1], t[0]).Name] = t.isKnown() && t[0].State != string(consent.Refused) &&
 			t[1].State != string(consent.Refused)
 	}
-	before, after := p.sides[0].Statements(), p.sides[1].Statements()
-	for len(before)+len(after) > 0 {
-		order := compareHeads(before, after, func(a, b records.Stated) int {
-			return cmp.Or(strings.Compare(a.Document, b.Document), strings.Compare(a.Use, b.Use))
-		})
-		var was, is records.Stated
-		if order <= 0 {
-			was, before = before[0], before[1:]
-		}
-		if order >= 0 {
-			is, after = after[0], after[1:]
-		}
+	byUse := func(a, b *records.Stated) int {
+		return cmp.Or(strings.Compare(a.Document, b.Document), strings.Compare(a.Use, b.Use))
+	}
+	for a, b := range sideBySide(p.sides[0].Statements(), p.sides[1].Statements(), byUse) {
+		was, is := schema.OrZero(a), schema.OrZero(b)
 		of := cmp.Or(is.Document, was.Document)
 		row := schema.Change{Kind: "preference", Document: &of, Use: new(cmp.Or(is.Use, was.Use)),
 			Before: schema.NonZero(was.Stance), After: schema.NonZero(is.Stance),

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -188,16 +190,32 @@ func (d *differ) join(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// compareHeads returns which of two sorted lists has the next element: -1 the
-// first, 1 the second, 0 both. At most one of them may be empty.
-func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
-	switch {
-	case len(before) == 0:
-		return 1
-	case len(after) == 0:
-		return -1
+// sideBySide yields the elements of two sorted lists, those that are equal together. One that a
+// list does not have is nil.
+func sideBySide[T any](before, after []T, compare func(a, b *T) int) iter.Seq2[*T, *T] {
+	return func(yield func(a, b *T) bool) {
+		for len(before)+len(after) > 0 {
+			order := 0
+			switch {
+			case len(before) == 0:
+				order = 1
+			case len(after) == 0:
+				order = -1
+			default:
+				order = compare(&before[0], &after[0])
+			}
+			var a, b *T
+			if order <= 0 {
+				a, before = &before[0], before[1:]
+			}
+			if order >= 0 {
+				b, after = &after[0], after[1:]
+			}
+			if !yield(a, b) {
+				return
+			}
+		}
 	}
-	return compare(before[0], after[0])
 }
 
 // pairsOf pairs the rows of one host by origin. If a run gave up https for http, one
@@ -206,16 +224,9 @@ func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
 // https, which is left alone, could not be reached by the run that gave it up.
 func pairsOf(before, after []*records.Fetched) []*pair {
 	var out []*pair
-	for len(before)+len(after) > 0 {
-		order := compareHeads(before, after, func(a, b *records.Fetched) int { return cmp.Compare(a.Origin, b.Origin) })
-		p := &pair{}
-		if order <= 0 {
-			p.sides[0], before = before[0], before[1:]
-		}
-		if order >= 0 {
-			p.sides[1], after = after[0], after[1:]
-		}
-		out = append(out, p)
+	byOrigin := func(a, b **records.Fetched) int { return cmp.Compare((*a).Origin, (*b).Origin) }
+	for a, b := range sideBySide(before, after, byOrigin) {
+		out = append(out, &pair{sides: [2]*records.Fetched{schema.OrZero(a), schema.OrZero(b)}})
 	}
 	var gone, come []int
 	for i, p := range out {
