@@ -23,7 +23,7 @@ import (
 // the cache of parsed bodies and that of comparisons.
 type Shared struct {
 	config   Config
-	columns  []column
+	columns  []column          // one per profile
 	judges   []*robots.Profile // per reading
 	samples  *samples
 	contents *contents
@@ -49,21 +49,16 @@ func (s *Shared) NewCounts() *summary.Counts {
 
 // Evaluator makes rows of captures. It serves one goroutine and reuses its memory.
 type Evaluator struct {
-	config    Config
-	samples   *samples
-	contents  *contents                            // shared by all evaluators
-	pairs     *robots.PairStore[robots.Difference] // the same
-	explained *explained                           // the same
-	columns   []column                             // one per profile
-	readings  []reading
-	counts    *summary.Counts   // counts of the current segment
-	examples  summary.Examples  // examples of the current segment
-	paired    []int             // reused by countClosed
-	bodies    map[string]bool   // digests written in the current segment
-	note      note              // note of the current segment
-	memo      memo              // verdicts on the current target
-	second    secondFile        // answers to identities
-	found     []documents.Found // of the current target
+	*Shared
+	readings []reading
+	counts   *summary.Counts   // counts of the current segment
+	examples summary.Examples  // examples of the current segment
+	paired   []int             // reused by countClosed
+	bodies   map[string]bool   // digests written in the current segment
+	note     note              // note of the current segment
+	memo     memo              // verdicts on the current target
+	second   secondFile        // answers to identities
+	found    []documents.Found // of the current target
 
 	categories                  []string              // of the agents
 	categoryOf                  []int                 // per agent: its place among them
@@ -125,11 +120,8 @@ type reading struct {
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		deadNames: deadNames(s.config.NamedOnly), tokenNames: tokenNames(s.config.Agents),
-		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, pairs: s.pairs,
-		explained: &s.explained,
-		readings:  make([]reading, len(s.judges)),
-		counts:    s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
-		explainers: s.config.explainers(),
+		Shared: s, readings: make([]reading, len(s.judges)), counts: s.NewCounts(), bodies: make(map[string]bool),
+		counted: make(map[[2]string]bool), explainers: s.config.explainers(),
 	}
 	e.categorise()
 	for k, p := range s.judges {
