@@ -47,25 +47,29 @@ func TreatmentOf(name string) Treatment {
 	return treatments
 }
 
-// Met is what an identity met, in hosts by treatment.
+// Met is what an identity met, in hosts by the name of the treatment.
 type Met struct {
 	Name    string
 	Control bool
-	By      [treatments]int64
+	By      map[string]int64
 }
 
 // Add counts hosts of a treatment.
 func (m *Met) Add(treatment string, n int64) {
-	if t := TreatmentOf(treatment); t < treatments {
-		m.By[t] += n
+	if TreatmentOf(treatment) == treatments {
+		return
 	}
+	if m.By == nil {
+		m.By = make(map[string]int64)
+	}
+	m.By[treatment] += n
 }
 
 // Compared returns the hosts whose own answer there is to compare with, and those of them
 // that turned the identity away.
 func (m *Met) Compared() (hosts, away int64) {
-	for t, n := range m.By {
-		if t := Treatment(t); t != Incomparable {
+	for name, n := range m.By {
+		if t := TreatmentOf(name); t != Incomparable {
 			if hosts += n; t.IsTurnedAway() {
 				away += n
 			}

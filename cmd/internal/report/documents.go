@@ -155,15 +155,13 @@ func (d *data) documentRefusals() *draw.Figure {
 	}
 	for _, set := range counters.Ranked(sets) {
 		if strings.Contains(set, "+") {
-			f.AddBar(placesName(set), "", draw.Track{Whole: hosts,
-				Shares: []draw.Share{{Class: "partly", Name: "in exactly these places", N: sets[set]}},
-				Values: []string{words.Percent(sets[set], hosts)}})
+			n := sets[set]
+			f.AddBar(placesName(set), "", draw.Part("partly", "in exactly these places", n, hosts, words.Percent(n, hosts)))
 		}
 	}
 	if unread > 0 {
-		f.AddBar(placesName(summary.UnreadTerms), "", draw.Track{Whole: hosts,
-			Shares: []draw.Share{{Class: "unknown", Name: "not known", N: unread}},
-			Values: []string{words.Percent(unread, hosts)}})
+		f.AddBar(placesName(summary.UnreadTerms), "",
+			draw.Part("unknown", "not known", unread, hosts, words.Percent(unread, hosts)))
 	}
 	f.Fit("hosts")
 	f.Shorten()

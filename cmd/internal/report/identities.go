@@ -15,6 +15,13 @@ import (
 // What hosts answer to further identities (--also-as), and the walls that answer in place of
 // a file.
 
+// treatments are the ways in which an identity is turned away.
+var treatments = draw.Kinds{
+	{Key: "challenged", Class: "closed", Name: "a wall"}, {Key: "rate_limited", Class: "star", Name: "to slow down"},
+	{Key: "payment", Class: "away", Name: "to pay"}, {Key: "refused", Class: "partly", Name: "refused"},
+	{Key: "failing", Class: "broken", Name: "an error"}, {Key: "unreached", Class: "unknown", Name: "no answer"},
+}
+
 // beyond says how much more often an identity is turned away than the control, in
 // percentage points.
 func beyond(m, control *summary.Met) string {
@@ -65,12 +72,9 @@ func (d *data) turnedAway() *draw.Figure {
 		Note: "After its own answer, each host was asked once more under each identity. A server can tell an identity " +
 			"from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is " +
 			"not always what it answers to the crawler.",
-		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "star", Name: "to slow down"},
-			{Class: "away", Name: "to pay"}, {Class: "partly", Name: "refused, by another 4xx"},
-			{Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
-		Head: []string{"identity", "is_control", "let_in", "challenged", "rate_limited", "payment", "refused", "failing",
-			"unreached"},
+		Head: append([]string{"identity", "is_control", "let_in"}, treatments.Keys()...), Legend: treatments.Legend(),
 	}
+	f.Legend[3].Name, f.Legend[4].Name = "refused, by another 4xx", "a server error, or a redirect to nowhere"
 	switch {
 	case top == nil:
 		hosts, away := control.Compared()
@@ -100,26 +104,18 @@ func (d *data) turnedAway() *draw.Figure {
 	}
 	for _, m := range all {
 		hosts, away := m.Compared()
-		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.RateLimited],
-			m.By[summary.Payment], m.By[summary.Refused], m.By[summary.Failing], m.By[summary.Unreached])
+		f.AddRow([]string{m.Name, fmt.Sprint(m.Control), counters.Digits(hosts)}, treatments.Numbers(m.By)...)
 		f.AddBar(identityName(m.Name, m.Control), "of "+words.Hosts(hosts),
-			draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: []draw.Share{
-				{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]},
-				{Class: "star", Name: "to slow down", N: m.By[summary.RateLimited]},
-				{Class: "away", Name: "to pay", N: m.By[summary.Payment]},
-				{Class: "partly", Name: "refused", N: m.By[summary.Refused]},
-				{Class: "broken", Name: "an error", N: m.By[summary.Failing]},
-				{Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]},
-			}})
+			draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: treatments.Shares(m.By)})
 	}
 	f.Fit("these hosts")
+	sums := []any{summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in")}
+	for _, key := range treatments.Keys() {
+		sums = append(sums, counters.SumIf("key LIKE '% "+key+"'", key))
+	}
 	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n"+
 		"  %s, %s,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
-		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"),
-		counters.SumIf("key LIKE '% challenged'", "challenged"),
-		counters.SumIf("key LIKE '% rate_limited'", "rate_limited"), counters.SumIf("key LIKE '% payment'", "payment"),
-		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"),
-		counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
+		append(sums, d.from("answer_let_in", true))...)
 	return f
 }
 
@@ -173,8 +169,7 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		hostsOf[k], awayOf[k], letIn[k] = hosts, away, hosts-away
 		f.AddRow([]string{k}, hosts, away)
 		f.AddBar(f.Cell(0, k), "of "+words.Count(hosts, "answer"),
-			draw.Track{Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "turned away", N: away}},
-				Values: []string{words.Percent(away, hosts)}})
+			draw.Part("closed", "turned away", away, hosts, words.Percent(away, hosts)))
 	}
 	f.Fit("answers")
 	f.Title = "No answer turns an identity away from robots.txt"

@@ -196,9 +196,7 @@ func (d *data) listedClosed() *draw.Figure {
 		if strings.HasSuffix(k, " any") {
 			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfCount(by[k], of, d.noun())))
 		}
-		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: d.noun() + "s",
-			N: by[k]}},
-			Values: []string{words.Percent(by[k], of)}})
+		f.AddBar(listedCause(k), "", draw.Part("closed", d.noun()+"s", by[k], of, words.Percent(by[k], of)))
 		f.AddRow([]string{k}, by[k])
 	}
 	f.Title = "A page is both listed and closed " + words.And(told)

@@ -28,13 +28,8 @@ const parityNote = "For crawlers whose parser is documented, the file is read as
 // otherwise.
 func (d *data) parity() *draw.Figure {
 	by := d.sums.Pivot("parity", d.profile, func(l counters.Label) string { return l.Agent })
-	agents, named := counters.ByTotal(by)
-	if len(agents) == 0 {
+	if len(by) == 0 {
 		return nil
-	}
-	category := make(map[string]string)
-	for l := range d.sums["parity"] {
-		category[l.Agent] = l.Category
 	}
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	f := &draw.Figure{
@@ -43,25 +38,22 @@ func (d *data) parity() *draw.Figure {
 			words.ShareOf(on[summary.LetIn], d.files, "hosts with rules"),
 			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its name that its",
 				"shut out a crawler under its name that its")),
-		Note: parityNote + "What differs on URLs with needless escapes only counts apart.",
-		Head: append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(),
+		Note:  parityNote + "What differs on URLs with needless escapes only counts apart.",
 		Heads: []string{"named by", "different"},
 	}
-	for _, agent := range agents {
-		n := by[agent]
-		different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]
-		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, parityKinds.Numbers(n)...)
-		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
-			Whole: named[agent], Shares: parityKinds.Shares(n),
-			Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
-		})
+	category := make(map[string]string)
+	for l := range d.sums["parity"] {
+		category[l.Agent] = l.Category
 	}
+	ofNamed(f, d.from("parity", false), category, parityKinds, by, differing)
 	f.Fill("the files that name the crawler")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\n"+
-		"GROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(parityKinds.Keys()...),
-		d.from("parity", false))
 	return f
+}
+
+// differing returns how many files mean something else to a crawler's own parser.
+func differing(n map[string]int64) int64 {
+	return n[summary.LetIn] + n[summary.KeptOut] + n["different"]
 }
 
 // parityCauses shows why.
@@ -72,7 +64,7 @@ func (d *data) parityCauses() *draw.Figure {
 	}
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	named := sum(on)
-	different := on[summary.LetIn] + on[summary.KeptOut] + on["different"]
+	different := differing(on)
 	f := &draw.Figure{
 		ID: "parity-causes", Of: "Shares of the files that name a crawler whose parser is documented.", Names: parityCause,
 		Title: fmt.Sprintf("%s %s", words.OfCount(different, named, "file"),

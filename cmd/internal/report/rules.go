@@ -25,7 +25,7 @@ func (d *data) versusStar() *draw.Figure {
 	if len(agents) == 0 {
 		return nil
 	}
-	category, top := d.sums.Agents(d.profile), agents[0]
+	top := agents[0]
 	f := &draw.Figure{
 		ID: "versus-star", Of: "Shares of the hosts whose file has a group for one of the agent's own names.",
 		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]),
@@ -33,25 +33,35 @@ func (d *data) versusStar() *draw.Figure {
 			words.Percent(by[top]["equal"], named[top]), words.Agree(named[top], "repeats", "repeat")),
 		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one " +
 			"for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
-		Head: append([]string{"agent", "category", "named"}, versusStar.Keys()...), Legend: versusStar.Legend(),
 		Heads: []string{"named by", "the same"},
 	}
+	ofNamed(f, d.from("policy_versus_star", true), d.sums.Agents(d.profile), versusStar, by,
+		func(n map[string]int64) int64 { return n["equal"] })
+	f.Fill("the hosts that name the agent")
+	f.Shorten()
 	if !slices.ContainsFunc(agents, func(a string) bool { return by[a]["undecided"] > 0 }) {
 		f.Legend = f.Legend[:len(f.Legend)-1]
 	}
+	return f
+}
+
+// ofNamed adds the bars, the numbers and the query of a figure of kinds of files that name an agent;
+// by are the counters that from selects, by agent and key, and category has the agents'. Beside each
+// bar is the share of those that are told.
+func ofNamed(f *draw.Figure, from string, category map[string]string, kinds draw.Kinds,
+	by map[string]map[string]int64, told func(map[string]int64) int64) {
+	f.Head, f.Legend = append([]string{"agent", "category", "named"}, kinds.Keys()...), kinds.Legend()
+	agents, named := counters.ByTotal(by)
 	for _, agent := range agents {
-		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, versusStar.Numbers(by[agent])...)
+		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, kinds.Numbers(by[agent])...)
 		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
-			Whole: named[agent], Shares: versusStar.Shares(by[agent]),
-			Values: []string{words.Number(named[agent]), words.Percent(by[agent]["equal"], named[agent])},
+			Whole: named[agent], Shares: kinds.Shares(by[agent]),
+			Values: []string{words.Number(named[agent]), words.Percent(told(by[agent]), named[agent])},
 		})
 	}
-	f.Fill("the hosts that name the agent")
-	f.Shorten()
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\n"+
-		"GROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(versusStar.Keys()...),
-		d.from("policy_versus_star", true))
-	return f
+		"GROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(kinds.Keys()...),
+		from)
 }
 
 // versusFirst are the relations of a file's meaning under a profile to that under the

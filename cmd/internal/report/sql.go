@@ -92,8 +92,7 @@ func sum(counts map[string]int64) (n int64) {
 
 func keyBars(f *draw.Figure, counts map[string]int64, class, unit string, base int64) {
 	for _, k := range counters.Ranked(counts) {
-		f.AddBar(f.Cell(0, k), "", draw.Track{Whole: base, Shares: []draw.Share{{Class: class, Name: unit, N: counts[k]}},
-			Values: []string{words.Percent(counts[k], base)}})
+		f.AddBar(f.Cell(0, k), "", draw.Part(class, unit, counts[k], base, words.Percent(counts[k], base)))
 	}
 	f.Fit(unit)
 	f.Shorten()

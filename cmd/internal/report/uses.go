@@ -58,8 +58,7 @@ func (d *data) refusals() *draw.Figure {
 		if drawn++; drawn > draw.MostBars/2 {
 			f.Cut++
 		} else {
-			f.AddBar(waysName(set), "", draw.Track{Whole: d.hosts,
-				Shares: []draw.Share{{Class: "partly", Name: "in exactly these ways", N: sets[set]}}, Values: d.shares(sets[set])})
+			f.AddBar(waysName(set), "", draw.Part("partly", "in exactly these ways", sets[set], d.hosts, d.shares(sets[set])...))
 		}
 	}
 	f.Fit("hosts")
@@ -237,8 +236,7 @@ func (d *data) templateRanks() *draw.Figure {
 			}
 			if i < drawn && n > 0 {
 				f.AddBar(template, words.Rank(stratum),
-					draw.Track{Whole: texts[stratum], Shares: []draw.Share{{Class: "allow", Name: "files", N: n}},
-						Values: []string{words.Percent(n, texts[stratum])}})
+					draw.Part("allow", "files", n, texts[stratum], words.Percent(n, texts[stratum])))
 			}
 		}
 	}

@@ -71,8 +71,7 @@ func (c *Changes) changedHosts() *draw.Figure {
 		n := c.bySeverity[s.key]
 		if n > 0 {
 			f.AddRow([]string{s.key}, n)
-			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}},
-				Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
+			f.AddBar(s.key, "", draw.Part(s.class, "hosts", n, c.compared, words.Hosts(n), words.Percent(n, c.compared)))
 		}
 		list(f.Examples, s.key, c.examples[s.key], told)
 		left += n - int64(len(c.examples[s.key]))
@@ -115,8 +114,7 @@ func (c *Changes) changeKinds() *draw.Figure {
 	for _, kind := range counters.Ranked(onHosts) {
 		n := c.kinds[kind]
 		f.AddBar(words.Kind(kind), words.KindMeans[kind],
-			draw.Track{Shares: []draw.Share{{Class: "allow", Name: "hosts", N: n.hosts}},
-				Values: []string{words.Hosts(n.hosts)}})
+			draw.Part("allow", "hosts", n.hosts, 0, words.Hosts(n.hosts)))
 		f.AddRow([]string{kind}, n.hosts, n.rows)
 	}
 	f.FitHosts()

@@ -49,8 +49,7 @@ func (c *Changes) draw(f *draw.Figure, keys []string, ways []way, of []waysOf) {
 				}
 			}
 			if n > 0 && w.bar != "" {
-				f.AddBar(x.name, w.bar, draw.Track{Shares: []draw.Share{{Class: w.class, Name: w.bar, N: n}},
-					Values: []string{words.Hosts(n)}})
+				f.AddBar(x.name, w.bar, draw.Part(w.class, w.bar, n, 0, words.Hosts(n)))
 			}
 		}
 	}
@@ -72,8 +71,9 @@ func (c *Changes) query(view string, keys []string, ways []way, and, order strin
 		views.Quote(c.run), views.Quote(c.against), and, by, order)
 }
 
-var turns = []way{{"turned_away", "closed", "turned away", "turned away"}, {"let_in", "allow", "let in again", "let in"},
-	{"otherwise", "partly", "answered otherwise", "otherwise"}, {"undecided", "unknown", "undecided", "undecided"}}
+var turns = []way{{"turned_away", "closed", "turned away", "turned away"},
+	{"let_in", "allow", "let in again", "let in"}, {"otherwise", "partly", "answered otherwise", "otherwise"},
+	{"undecided", "unknown", "undecided", "undecided"}}
 
 // changeIdentities shows how hosts answer identities now, and did not before.
 func (c *Changes) changeIdentities() *draw.Figure {

@@ -65,6 +65,11 @@ type rectangle struct {
 // Middle returns the x position of the text, in per cent.
 func (p rectangle) Middle() float64 { return p.X + p.Width/2 }
 
+// Part returns a bar of one share.
+func Part(class, name string, n, whole int64, values ...string) Track {
+	return Track{Whole: whole, Shares: []Share{{class, name, n}}, Values: values}
+}
+
 // Share is a number of hosts, or of what else a bar counts.
 type Share struct {
 	Class, Name string
