@@ -58,7 +58,8 @@ func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target
 	for _, a := range first {
 		told[a.Identity] = true
 	}
-	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: shown[schema.Answer]{answerColumns, first}})
+	h.events = append(h.events,
+		event{Event: "answers", Origin: &t.Origin, Answers: shown[schema.Answer]{answerColumns, first}})
 	return nil
 }
 

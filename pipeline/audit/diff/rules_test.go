@@ -143,7 +143,8 @@ func TestManyAgentsOfTwoRuns(t *testing.T) {
 			runs[side].Registry.Agents = append(runs[side].Registry.Agents, schema.Agent{Name: name, Tokens: []string{name}})
 		}
 	}
-	d := &differ{Comparison: expect.Comparison{Runs: runs}, rules: &rulesDiff{judges: []judge{{under: "google", profile: google}}}}
+	d := &differ{Comparison: expect.Comparison{Runs: runs},
+		rules: &rulesDiff{judges: []judge{{under: "google", profile: google}}}}
 	d.ruleAgents()
 	j := d.rules.judges[0]
 	if len(j.agents[0]) != many-1 || len(j.agents[1]) != many-1 || j.agents[0][0].Name != "a1" ||
