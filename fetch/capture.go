@@ -38,11 +38,10 @@ type Capture struct {
 	Headers     Headers        `json:"headers,omitzero" raw:""`
 	Times       Times          `json:"nanoseconds,omitzero"`
 
-	// Body is the decoded body of a 2xx answer, up to the limit; nil without
-	// such an answer. Of another answer it is kept only if the client or the reader of
-	// the archive was told to; see [Capture.Page]. Truncated reports whether the body was longer. If the
-	// network cut a body short, Cut is the number of bytes that came; they are
-	// not kept.
+	// Body is the decoded body of a 2xx answer, up to the limit; nil without such an answer. Of another
+	// answer it is kept only if the client or the reader of the archive was told to; see [Capture.Page].
+	// Truncated reports whether the body was longer. If the network cut a body short, Cut is the number
+	// of bytes that came; they are not kept.
 	Body      []byte `json:"-"`
 	Truncated bool   `json:"body_truncated,omitempty"`
 	Cut       *int   `json:"broken_off_bytes,omitempty"`

@@ -213,8 +213,7 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 		return err
 	}
 	f.remark(m, &what, written, func(format string, args ...any) {
-		fmt.Fprintf(stderr, "robocensus: "+format+"\n",
-			args...)
+		fmt.Fprintf(stderr, "robocensus: "+format+"\n", args...)
 	})
 	return nil
 }

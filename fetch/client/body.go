@@ -109,11 +109,10 @@ func Decode(stored []byte, encoding string, limit int) (d Decoded, err error) {
 }
 
 // Remark judges a body after [Decode], of which it gets plain. If the value of the header names an
-// encoding that Decode does not know (there are names of character sets, or
-// "none"), a body that is text was taken as it is. Any other is
-// an error, and so is text that is not UTF-8. A remark says what a reader of the file
-// might not expect, such as a gzip file without an encoding, which crawlers do not unpack.
-// truncated reports whether the body is cut.
+// encoding that Decode does not know (there are names of character sets, or "none"), a body that
+// is text was taken as it is. Any other is an error, and so is text that is not UTF-8. A remark
+// says what a reader of the file might not expect, such as a gzip file without an encoding, which
+// crawlers do not unpack. truncated reports whether the body is cut.
 func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err error) {
 	b := readers.Get().(*bufio.Reader)
 	b.Reset(body)

@@ -57,11 +57,10 @@ type Config struct {
 
 	Now func() time.Time // the time of each request; nil: time.Now
 
-	// OutagePatience is how long this machine may be cut off before all fetches
-	// end with [outage.ErrCutOff]. If it is 0, every failure counts as the host's. If
-	// nothing has ever been reached, fetches end with
-	// [outage.ErrNeverReached], or, with
-	// AcceptUnreachable, the failures count as the hosts'.
+	// OutagePatience is how long this machine may be cut off before all fetches end
+	// with [outage.ErrCutOff]. If it is 0, every failure counts as the host's. If
+	// nothing has ever been reached, fetches end with [outage.ErrNeverReached], or,
+	// with AcceptUnreachable, the failures count as the hosts'.
 	OutagePatience    time.Duration
 	AcceptUnreachable bool
 }

@@ -1,10 +1,9 @@
 // Package warc reads stored captures of robots.txt files from WARC files, and from ARC
 // files, which the Internet Archive wrote before 2009.
 //
-// A file is compressed with gzip or zstd, one member or frame per record or one
-// for all records, or is plain, or several lie in a ZIP file. [Read] takes it as a stream and calls back for
-// each capture and each damaged place. Damage costs only the records that it
-// hits; reading resumes at the next one.
+// A file is compressed with gzip or zstd, one member or frame per record or one for all records, or is
+// plain, or several lie in a ZIP file. [Read] takes it as a stream and calls back for each capture and each
+// damaged place. Damage costs only the records that it hits; reading resumes at the next one.
 //
 // The files are hostile input: lengths, headers and bodies may contradict each
 // other, so every read and every search is bounded.

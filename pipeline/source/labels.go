@@ -63,8 +63,8 @@ func (c *Config) listsLabels() bool {
 }
 
 // readLabels reads the lists of labels. The list of a planned shard has those of its hosts.
-func (s *Source) readLabels(ctx context.Context, reject func(role string, line int64, text,
-	reason string) error) error {
+func (s *Source) readLabels(ctx context.Context,
+	reject func(role string, line int64, text, reason string) error) error {
 	c := &s.config
 	if c.Planned != "" {
 		return nil

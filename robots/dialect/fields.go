@@ -170,14 +170,13 @@ type Matching struct {
 	// PatternIsURL reads a pattern quite as a URL, if requote is path: two slashes at its
 	// start have a host behind them, and a = in its path is escaped.
 	PatternIsURL bool `yaml:"pattern_is_url,omitempty"`
-	// Requote says how escapes of patterns and URLs are compared, in place of escapes:
-	// decoded and encoded again in the path (path), in path and query alike, where a ? is
-	// its escape (through), or in the path and each part of the query (query); unreserved characters
-	// decoded and unfit ones encoded (unreserved);
-	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); all
-	// decoded but a slash (plain); those of the URL's path that change nothing of it
-	// decoded, and whole characters (harmless); or URL and pattern decoded as one, and
-	// encoded again (whole).
+	// Requote says how escapes of patterns and URLs are compared, in place of escapes: decoded and
+	// encoded again in the path (path), in path and query alike, where a ? is its escape (through),
+	// or in the path and each part of the query (query); unreserved characters decoded and unfit
+	// ones encoded (unreserved); unfit ones encoded (unfit); all decoded that a URL may hold
+	// (valid); all decoded but a slash (plain); those of the URL's path that change nothing of it
+	// decoded, and whole characters (harmless); or URL and pattern decoded as one, and encoded again
+	// (whole).
 	Requote rewrite.Requote `yaml:"requote,omitempty"`
 }
 

@@ -15,10 +15,9 @@ import (
 
 var familyHosts = flag.Int("families", 1_000_000, "how many hosts TestFamiliesAreBounded has")
 
-// The view families takes no more memory than DuckDB may have, however many hosts there
-// are: here 400 MB (and what DuckDB does not count) for a million hosts with three groups each, two
-// of which no other host
-// has. make soak asks it; -families 10000000 takes minutes.
+// The view families takes no more memory than DuckDB may have, however many hosts there are: here
+// 400 MB (and what DuckDB does not count) for a million hosts with three groups each, two of which
+// no other host has. make soak asks it; -families 10000000 takes minutes.
 func TestFamiliesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: millions of rows")

@@ -14,9 +14,8 @@ import (
 )
 
 // The interval that a broken expectation tells of a host's sample holds the share of all pages that
-// it lists, counted one by one,
-// in 95 % of 500 hosts that list up to 4,000 pages and close any share of them; where all are
-// judged, the share is exact. Pages that stand there twice count once.
+// it lists, counted one by one, in 95 % of 500 hosts that list up to 4,000 pages and close any
+// share of them; where all are judged, the share is exact. Pages that stand there twice count once.
 func TestCoverageAgainstAllListedPages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -14,10 +14,9 @@ import (
 // counted and decide nothing.
 var needed = []string{
 	"fetches.seq", "fetches.host", "fetches.rank", "fetches.scheme", "fetches.port", "fetches.source",
-	"fetches.fetch_time", "fetches.reason",
-	"fetches.status", "fetches.hops", "fetches.error_class", "fetches.fallback_error_class", "fetches.attempts",
-	"fetches.body_bytes",
-	"fetches.body_truncated", "fetches.content_digest", "bodies.content_digest", "bodies.body",
+	"fetches.fetch_time", "fetches.reason", "fetches.status", "fetches.hops", "fetches.error_class",
+	"fetches.fallback_error_class", "fetches.attempts", "fetches.body_bytes", "fetches.body_truncated",
+	"fetches.content_digest", "bodies.content_digest", "bodies.body",
 }
 
 // laterNeeded are needed too, except of a run that is older than these columns.
@@ -40,10 +39,8 @@ var Later = append(slices.Clone(laterNeeded),
 // madeAnew are the columns of fetches that are made of the needed ones.
 var madeAnew = []string{
 	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome",
-	"fetches.final_url",
-	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments", "fetches.stale_since",
-	"fetches.unreachable_since",
-	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
+	"fetches.final_url", "fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments",
+	"fetches.stale_since", "fetches.unreachable_since", "fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
 }
 
 // Needed returns the columns, as table.column, without which a run cannot be
@@ -142,9 +139,9 @@ func (m *Manifest) mayHave(table, setting string) bool {
 
 // HasLabels reports whether the run says which hosts have its labels.
 func (m *Manifest) HasLabels() bool {
-	return slices.Contains(m.Tables, "labels") && !slices.ContainsFunc([]string{"labels.host", "labels.label",
-		"labels.value"},
-		func(column string) bool { return slices.Contains(m.Without, column) })
+	return slices.Contains(m.Tables, "labels") &&
+		!slices.ContainsFunc([]string{"labels.host", "labels.label", "labels.value"},
+			func(column string) bool { return slices.Contains(m.Without, column) })
 }
 
 // HasURLs reports whether the pages that the hosts of a run list can be judged again.

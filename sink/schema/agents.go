@@ -41,9 +41,8 @@ type Policy struct {
 	Class string `parquet:"class,dict"`
 	// How the agent's own group compares with the file's group for `*`, by its meaning on every path:
 	// `equal`, `stricter` (it forbids all that the other does, and more), `looser`, `mixed`; `undecided`
-	// if too many wildcards interact, or a program sorts queries. A file without a group for `*`
-	// allows all. Null unless `match` is
-	// `own`.
+	// if too many wildcards interact, or a program sorts queries. A file without a group for `*` allows
+	// all. Null unless `match` is `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
 	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
 	// every path but `/robots.txt`: `equal`; `escapes_only` (they differ, but not on a

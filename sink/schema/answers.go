@@ -68,19 +68,19 @@ type Answer struct {
 	// The shortest path that the two files decide differently for the agent, with both verdicts and the
 	// lines that decide. Null if none is known. Example: `/news: allow, then disallow (line 3)`.
 	FirstDifference *string `parquet:"first_difference,dict"`
-	// What the identity met, against the host's own answer: `served` (a file, as we), `absent` (no file, as
-	// we: 404 or 410), `other` (one of both has a file), `challenged`, `rate_limited` (429), `payment` (402), `refused`
-	// (another 4xx), `failing` (any other status), `unreached` (no answer), `incomparable` (our own request was no better
-	// off). Of a page, whatever the control met: `served`, `served_other` (not the page of the
-	// control, which is the same a
-	// second time), `refused` (a 4xx that is none of the following, also a 404), `challenge`, `rate_limited` (429),
-	// `payment` (402 with a price), `redirected_away`, `server_error`, `no_answer`, `not_asked`.
+	// What the identity met, against the host's own answer: `served` (a file, as we), `absent` (no file, as we: 404
+	// or 410), `other` (one of both has a file), `challenged`, `rate_limited` (429), `payment` (402), `refused`
+	// (another 4xx), `failing` (any other status), `unreached` (no answer), `incomparable` (our own request was no
+	// better off). Of a page, whatever the control met: `served`, `served_other` (not the page of the control,
+	// which is the same a second time), `refused` (a 4xx that is none of the following, also a 404), `challenge`,
+	// `rate_limited` (429), `payment` (402 with a price), `redirected_away`, `server_error`, `no_answer`,
+	// `not_asked`.
 	Treatment string `parquet:"treatment,dict"`
 	// Class of the agent's policy in the host's own answer, as in `policies`: what the file says on paper.
 	Class string `parquet:"class,dict"`
 	// What the host's own answer says to the agent, under the first profile: `open`, `partly`,
-	// `shut_out`, `nothing` (there
-	// is no file, or no group of it is for the agent), `unknown`. Null for robots.txt.
+	// `shut_out`, `nothing` (there is no file, or no group of it is for the agent), `unknown`.
+	// Null for robots.txt.
 	Paper *string `parquet:"paper,dict"`
 	// The verdict of the host's own answer on the page for the agent, under the first profile: `allow`, `disallow`,
 	// `undefined`. Null for robots.txt.

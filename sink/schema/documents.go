@@ -39,16 +39,13 @@ type Document struct {
 	FinalURL *string `parquet:"final_url"`
 	// Price that the answer names, as written, a 402 or another 4xx. Null without one. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`
-	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
-	// `beyond` (one licence too many, or with `elsewhere` what a redirect leads to; with `more` the
-	// last that has a row, and
-	// not the last), `spared` (the host, or another that has it, wants to be left alone for longer
-	// than the census waits, or
-	// too many others ask that), `challenge`, an error
-	// class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
-	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
-	// `expired`, `no_control` (nothing to compare it with: nobody knows whether it is a soft 404, as of
-	// all that is in archives of another program, which hold no path that cannot exist). Null if nothing is. Example:
-	// `type,not_associated`.
+	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`,
+	// `unread`, `beyond` (one licence too many, or with `elsewhere` what a redirect leads to; with `more` the last
+	// that has a row, and not the last), `spared` (the host, or another that has it, wants to be left alone for
+	// longer than the census waits, or too many others ask that), `challenge`, an error class, `price`), of an
+	// invalid one why, of others the grammar of an ai.txt and what `preferences.remark` has, `type` (not the usual
+	// media type), `bom`, `truncated`, `limit`, `expired`, `no_control` (nothing to compare it with: nobody knows
+	// whether it is a soft 404, as of all that is in archives of another program, which hold no path that cannot
+	// exist). Null if nothing is. Example: `type,not_associated`.
 	Remark *string `parquet:"remark,dict"`
 }

@@ -55,10 +55,10 @@ type Fetch struct {
 	Outcome string `parquet:"outcome,dict"`
 	// Why: `success`, `client_error`, `unauthorized` (a 401, 403 or other 4xx, under a profile that obeys it),
 	// `not_read` (under a profile of a program that reads no such answer), `error_body` (under one that reads the
-	// body of this error or redirect as a file),
-	// `server_error`, `misconfigured_server`, `redirect_limit`, `redirect_loop`, `redirect_invalid`,
-	// `redirect_unsupported`, `redirect_unresolved`, `revisit_unresolved`, `html_redirect`, `network_failure`,
-	// `invalid_response`, `incomplete_body`, `stale_copy`, `unreachable_too_long`, `address_blocked`, `no_route`.
+	// body of this error or redirect as a file), `server_error`, `misconfigured_server`, `redirect_limit`,
+	// `redirect_loop`, `redirect_invalid`, `redirect_unsupported`, `redirect_unresolved`, `revisit_unresolved`,
+	// `html_redirect`, `network_failure`, `invalid_response`, `incomplete_body`, `stale_copy`,
+	// `unreachable_too_long`, `address_blocked`, `no_route`.
 	Reason string `parquet:"reason,dict"`
 	// HTTP status of the last hop, or the last reply of FTP. Null if there was no answer. Example: `200`.
 	Status *int32 `parquet:"status"`

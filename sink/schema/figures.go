@@ -117,13 +117,12 @@ type Change struct {
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict" json:"url"`
 	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
-	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a
-	// file that means the same to the
-	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
-	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
-	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `page`, its `treatment` of a page. Of
-	// `document`: `present`, `absent` (also where a page stands for everything), `invalid`, `refused`. Of `coverage`,
-	// pages of the sample that the agent may fetch, such as `196/200`. Example: `partial`.
+	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a file that means
+	// the same to the identity's agent as the host's own answer, or that there is none), `stricter`, `looser`,
+	// `mixed` and `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`,
+	// `challenged`, `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `page`, its `treatment` of a
+	// page. Of `document`: `present`, `absent` (also where a page stands for everything), `invalid`, `refused`. Of
+	// `coverage`, pages of the sample that the agent may fetch, such as `196/200`. Example: `partial`.
 	Before *string `parquet:"before,dict" json:"before"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
@@ -162,13 +161,11 @@ type Change struct {
 // Point is a row of `series`: a figure of one run in a series over several. It belongs
 // to no run; robocensus series writes it to a file.
 type Point struct {
-	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
-	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
-	// `turned_away`,
-	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`,
+	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`, `refusal`,
+	// `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
+	// `turned_away`, `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`,
 	// `document`, `document_preference`, `page_met`, `targets`, `coverage_closed` (by band alone); or `entered`,
-	// `left` and `change` (below).
-	// Example: `policy`.
+	// `left` and `change` (below). Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the
 	// rest; not of walls, answers to identities, front pages and documents (`turned_away`, `challenge`,
@@ -191,11 +188,11 @@ type Point struct {
 	Run string `parquet:"run,dict" json:"run"`
 	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
 	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
-	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
-	// that have a file; `pages`, those whose front page was read; `lists`, those that list pages of their own in
-	// sitemaps; `asked`, those that were to be asked for the document; `compared`, those that served the page to the
-	// control and of which the identity asked for it; `both`, the hosts that this
-	// run and the one before it have; `before`, those of the run before.
+	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts that have
+	// a file; `pages`, those whose front page was read; `lists`, those that list pages of their own in sitemaps;
+	// `asked`, those that were to be asked for the document; `compared`, those that served the page to the control
+	// and of which the identity asked for it; `both`, the hosts that this run and the one before it have; `before`,
+	// those of the run before.
 	Base string `parquet:"base,dict" json:"base"`
 	// Hosts that are counted. Example: `18`.
 	Count int64 `parquet:"count" json:"count"`

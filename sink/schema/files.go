@@ -40,10 +40,9 @@ type Group struct {
 	// Template whose words the group is: it stands in a region of the template, or has its digest or
 	// rules. Null if it is the file's own, or nobody knows. Example: `cloudflare-managed`.
 	Template *string `parquet:"template,dict"`
-	// Digest of the group as normalized: the first 32 digits of
-	// `sha256('user-agent: ' || token || '\n' … 'disallow: ' || path || '\n' …)`, with the tokens in lower
-	// case and sorted, then the rules in the order of the file. A block that a product writes has one
-	// digest on all hosts.
+	// Digest of the group as normalized: the first 32 digits of `sha256('user-agent: ' || token || '\n' …
+	// 'disallow: ' || path || '\n' …)`, with the tokens in lower case and sorted, then the rules in the
+	// order of the file. A block that a product writes has one digest on all hosts.
 	Digest string `parquet:"digest,dict"`
 }
 

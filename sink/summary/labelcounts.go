@@ -127,8 +127,7 @@ func CheckLabels(values, agents, profiles int) error {
 		return nil
 	}
 	return fmt.Errorf("%d values of labels × %d agents × %d profiles are %d counters, and a run has at most %d: %s",
-		values,
-		min(agents, MostByLabel), profiles, least, mostLabelSums, fewerLabels)
+		values, min(agents, MostByLabel), profiles, least, mostLabelSums, fewerLabels)
 }
 
 func (n *labelCounts) wants(label string) bool {

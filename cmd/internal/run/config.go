@@ -38,8 +38,7 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	}
 	carry := func() error { return f.carryLabels(ctx) }
 	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, carry, f.checkEffect,
-		f.checkRelations,
-		f.checkValues, f.checkShard} {
+		f.checkRelations, f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}

@@ -33,8 +33,7 @@ type Checker struct {
 
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), listed: make(map[int64]bool),
-		csv:     csv.NewWriter(file),
-		scratch: scratch}
+		csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
 		c.coverage = append(c.coverage, newCoverage(x))

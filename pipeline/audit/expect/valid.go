@@ -26,9 +26,8 @@ var preferences = append(slices.Clip(change.Stances), noPreference, shutOut)
 
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
-	for _, check := range []func() (string, error){x.checkKeys, x.checkCoverage, x.checkWords, x.checkWhere, x.checkHosts,
-		x.checkValues,
-		x.checkScope, x.checkURLs, x.parseAtMost} {
+	for _, check := range []func() (string, error){x.checkKeys, x.checkCoverage, x.checkWords, x.checkWhere,
+		x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
 		if key, err := check(); err != nil {
 			return key, err
 		}
@@ -62,9 +61,8 @@ func (x *expectation) checkWords() (string, error) {
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil},
 		{"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {servedAsWritten, x.ServedAsWritten, nil},
-		{"identity", x.Identity, nil},
-		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities},
-		{"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
+		{"identity", x.Identity, nil}, {"category", x.Category, registry.Categories},
+		{"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
 		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, registry.UseNames},
 	} {
 		if _, given := x.lines[row.key]; given && len(row.list) == 0 {

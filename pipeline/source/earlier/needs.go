@@ -32,9 +32,8 @@ func Head(ctx context.Context, folder string) (*journal.Manifest, error) {
 	return readBy(ctx, folder, journal.ReadManifestHead)
 }
 
-func readBy(ctx context.Context, folder string, read func(store.Store, string) (*journal.Manifest, error)) (
-	*journal.Manifest,
-	error) {
+func readBy(ctx context.Context, folder string,
+	read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest, error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
 	if err != nil {
