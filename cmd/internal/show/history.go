@@ -30,7 +30,7 @@ an origin or a URL.
 
 A run that could not read the host is an outage or, where a wall answered in place of
 the file, a wall; each such run has a line. From a run whose list lacks it the host is
-absent. None of these is a change of policy. The state before a change is that
+absent, also before its first state. None of these is a change of policy. The state before a change is that
 of the last run that could read the host. Of several captures of an origin in a run, the
 last one counts. Where runs are further apart than usual (more than one and a half times
 the median), the gap is shown.
@@ -145,7 +145,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		}
 	}
 	switch {
-	case !h.found:
+	case h.found == 0:
 		in := fmt.Sprintf("in none of the %d complete runs", len(complete))
 		if len(complete) == 1 {
 			in = "not in the only complete run"
@@ -170,7 +170,7 @@ type historian struct {
 	usual    time.Duration // the median time between runs
 	last     *past.Run
 	targets  map[string][]lookup.Target // of the host, by run
-	found    bool                       // in some run
+	found    int                        // runs that have the host
 	seen     map[string]bool            // origins whose state is told; true if no run since lacks policies
 	answered map[string]map[string]bool // of origins, the identities of which an answer is told
 	events   []event
@@ -205,13 +205,15 @@ func (h *historian) add(ctx context.Context, id string) error {
 		return err
 	}
 	from := len(h.events)
-	if gap := h.gap(run); gap > 0 && h.found {
+	if gap := h.gap(run); gap > 0 && h.found > 0 {
 		h.events = append(h.events, event{Event: "gap", Days: &gap})
 	}
-	if h.found {
+	if h.found > 0 {
 		if err := h.compare(ctx, run, targets); err != nil {
 			return err
 		}
+	} else if len(targets) == 0 && len(h.events) == 0 && slices.Contains(run.Tables, "fetches") {
+		h.events = append(h.events, event{Event: "absent"}) // from here until the first run that has it
 	}
 	if !h.judged(run.Manifest) {
 		for origin := range h.seen {
@@ -235,7 +237,9 @@ func (h *historian) add(ctx context.Context, id string) error {
 	for i := from; i < len(h.events); i++ {
 		h.events[i].Date, h.events[i].Run = run.Date, id
 	}
-	h.found = h.found || len(targets) > 0
+	if len(targets) > 0 {
+		h.found++
+	}
 	return nil
 }
 

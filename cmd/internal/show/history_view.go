@@ -23,7 +23,11 @@ func (h *historian) print(p *cli.Text, runs int) {
 			origins[*e.Origin] = true
 		}
 	}
-	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, words.Count(int64(runs), "complete run"), h.profile)
+	in := words.Count(int64(runs), "complete run")
+	if h.found < runs {
+		in = fmt.Sprintf("%d of %s", h.found, in)
+	}
+	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, in, h.profile)
 	p.Line(cli.Paint(p.Out, cli.Bold, p.Foreign(title)))
 	notes := make(map[string]int) // runs that have a note, whatever their names are
 	for i := range h.events {

@@ -14,7 +14,7 @@ import (
 
 // A note that is true of each pair of runs is told once; another one is told too.
 func TestNotesOfAHistoryAreToldOnce(t *testing.T) {
-	h := &historian{historyFlags: &historyFlags{profile: "google"}, asked: fetch.Origin{Host: "a.example"}}
+	h := &historian{historyFlags: &historyFlags{profile: "google"}, asked: fetch.Origin{Host: "a.example"}, found: 4}
 	add := func(run, before, note string) {
 		h.events = append(h.events, event{Event: "note", Run: run, Note: &note, before: before})
 	}
