@@ -266,7 +266,7 @@ func (e *explainer) explain(url string) {
 		if o.line > 0 {
 			e.Line(o.verdict.String(), o.line, "under "+strings.Join(apart[o], ", "))
 		} else {
-			e.note(fmt.Sprintf("%-10s under %s: %s", o.verdict, strings.Join(apart[o], ", "), o.why))
+			e.note(fmt.Sprintf("%-11s under %s: %s", o.verdict, strings.Join(apart[o], ", "), o.why))
 		}
 	}
 	fmt.Fprintln(e.out)

@@ -78,7 +78,7 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 	// this machine's.
 	captures := make([]*fetch.Capture, len(urls))
 	reached := f.acceptUnreachable
-	var doubtful error
+	var doubtful *fetch.Capture
 	var last fetch.Origin
 	for i, url := range urls {
 		origin, _, err := fetch.Parse(url, "")
@@ -97,14 +97,26 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 		}
 		captures[i], last = c, origin
 		if c.IsDoubtful() {
-			doubtful = cmp.Or(doubtful, c.Err)
+			doubtful = cmp.Or(doubtful, c)
 		} else {
 			reached = reached || c.Error != answer.ErrorAddressBlocked
 		}
 	}
 	if doubtful != nil && !reached {
-		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable, or "+
-			"http:// before a host without https", outage.ErrNeverReached, doubtful)
+		return nil, fmt.Errorf("%w: %w; %s", outage.ErrNeverReached, doubtful.Err, afterNothing(doubtful))
 	}
 	return captures, nil
+}
+
+// afterNothing says what to do about a failure that may be this machine's.
+func afterNothing(c *fetch.Capture) string {
+	text := "this machine may be cut off; if it is connected, give --accept-unreachable"
+	if c.Error == answer.ErrorReset || c.Error == answer.ErrorTLS { // which follow a connection
+		text = "the connection was accepted, so this machine is not cut off; if no proxy or filter on the way ended it, give " +
+			"--accept-unreachable"
+	}
+	if c.Origin.Scheme == "https" {
+		text += ", or http:// before a host without https"
+	}
+	return text
 }
