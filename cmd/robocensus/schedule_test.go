@@ -307,6 +307,11 @@ func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 		!strings.Contains(said, "shop.example  Googlebot  /    disallowed by rule     2\n") {
 		t.Errorf("said:\n%s", said)
 	}
+	for _, once := range []string{"\nExpectations\n", "\nBroken: ", "shop.example  Googlebot  /    disallowed by rule"} {
+		if n := strings.Count(said, once); n != 1 {
+			t.Errorf("it says %q %d times:\n%s", once, n, said)
+		}
+	}
 	if _, err := os.Stat(list); err != nil {
 		t.Error(err)
 	}

@@ -155,6 +155,8 @@ if [ "$broken" -ne 0 ]; then
 	} >"$alert.tmp"
 	mv "$alert.tmp" "$alert"
 	cat "$alert"
+	sed '/^Expectations$/,/^$/d; /^Broken: /,/^$/d' "$said.$told" >"$said.rest" # which are told by now
+	mv "$said.rest" "$said.$told"
 fi
 tell diff run verify
 
