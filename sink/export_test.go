@@ -226,7 +226,7 @@ func TestExportOfChanges_NoRace(t *testing.T) {
 	}
 	compare("b", "three")
 	if _, err := export(t, dir, Selection{Table: "changes"}); !errors.Is(err, ErrNotThere) ||
-		!strings.Contains(err.Error(), "--against: a, b") {
+		!strings.Contains(err.Error(), "has several comparisons: choose one of a, b") {
 		t.Errorf("changes of two comparisons: %v", err)
 	}
 	if _, err := export(t, dir, Selection{Table: "changes", Against: "c"}); !errors.Is(err, ErrNotThere) ||

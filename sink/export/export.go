@@ -122,7 +122,7 @@ func changesOf(in store.Store, run, against string, compared []string) ([]journa
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf(
-			"the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere,
+			"--against %w, and run %s has several comparisons: choose one of %s", ErrNotThere, run,
 			strings.Join(compared, ", "),
 		)
 	case against == "":

@@ -130,8 +130,8 @@ func showOthers(p *cli.Text, f *figures) {
 		walls, total = append(walls, words.Challenge.Of(vendor)+" "+words.Number(f.Walls[vendor])), total+f.Walls[vendor]
 	}
 	if total > 0 {
-		p.Line(fmt.Sprintf("\nA wall answered in place of the file on %s, which count as unread: %s.",
-			words.Count(total, f.noun), p.Foreign(strings.Join(walls, ", "))))
+		p.Line(fmt.Sprintf("\nA wall answered in place of the file on %s, which %s as unread: %s.",
+			words.Count(total, f.noun), words.Agree(total, "counts", "count"), p.Foreign(strings.Join(walls, ", "))))
 	}
 	all := summary.MetOf(f.others)
 	if len(all) == 0 {

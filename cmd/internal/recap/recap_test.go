@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
@@ -173,6 +174,16 @@ func TestWallsHaveNoRules(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestWallsAgreeInNumber(t *testing.T) {
+	for n, want := range map[int64]string{0: "", 1: "1 host, which counts as unread", 2: "2 hosts, which count as unread"} {
+		var out strings.Builder
+		showOthers(&cli.Text{Out: &out}, &figures{noun: "host", Walls: map[string]int64{"cloudflare": n}})
+		if got := out.String(); !strings.Contains(got, want) || (n == 0) != (got == "") {
+			t.Errorf("%d: %s", n, got)
 		}
 	}
 }

@@ -291,14 +291,29 @@ func (d *data) wallsFor() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	name := func(k string) string {
-		who, vendor := counters.CutLast(k)
-		return strings.TrimPrefix(who, summary.Control) + ": " + words.Challenge.Of(vendor)
+	who := func(k string) string {
+		who, _ := counters.CutLast(k)
+		return strings.TrimPrefix(who, summary.Control)
 	}
+	wall := func(k string) string {
+		_, vendor := counters.CutLast(k)
+		return words.Challenge.Of(vendor)
+	}
+	name := func(k string) string { return who(k) + ": " + wall(k) }
 	top, most, each := counters.Leading(all, name)
 	share := words.ShareOf(most, d.hosts, "hosts")
 	title := fmt.Sprintf("The commonest wall is that for %s, on %s", top, share)
 	if each != "" {
+		vendors := make(map[string]bool)
+		for k, n := range all {
+			if n == most {
+				vendors[wall(k)] = true
+			}
+		}
+		if len(vendors) == 1 { // which is said once
+			top, _, _ = counters.Leading(all, who)
+			top = fmt.Sprintf("%s (%s)", top, slices.Collect(maps.Keys(vendors))[0])
+		}
 		title = fmt.Sprintf("The commonest walls are those for %s, on %s each", top, share)
 	}
 	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name, Title: title,

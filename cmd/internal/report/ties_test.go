@@ -98,7 +98,10 @@ func TestTitlesOfTies(t *testing.T) {
 			"10.0% of the hosts that serve both a file serve each of a and b a file of another meaning"},
 		{"walls tie", []schema.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge",
 			"b cloudflare", "google", 20), profiled("answer_challenge", "b imperva", "google", 2)},
-			"The commonest walls are those for a: Cloudflare and b: Cloudflare, on 20.0% of hosts each"},
+			"The commonest walls are those for a and b (Cloudflare), on 20.0% of hosts each"},
+		{"walls of several vendors tie", []schema.Count{profiled("answer_challenge", "a cloudflare", "google", 20),
+			profiled("answer_challenge", "b imperva", "google", 20)},
+			"The commonest walls are those for a: Cloudflare and b: Imperva, on 20.0% of hosts each"},
 		{"walls", []schema.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge",
 			"b cloudflare", "google", 10)}, "The commonest wall is that for a: Cloudflare, on 20.0% of hosts"},
 	} {
