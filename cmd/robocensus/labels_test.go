@@ -265,7 +265,8 @@ func wantReportByLabel(t *testing.T, out string, of map[string]*labelSums) {
 	text := call(t, 0, "report", "--out", out, "latest", "--by", "SECTOR")
 	for sector, c := range of {
 		fields := fieldsAfter(text, sector)
-		if len(fields) < 2 || fields[0] != words.Number(int64(c.hosts)) || fields[1] != words.Number(int64(c.shut[1][0])) {
+		if len(fields) < 3 || fields[0] != words.Number(int64(c.hosts)) || fields[1] != fields[0] ||
+			fields[2] != words.Number(int64(c.shut[1][0])) {
 			t.Errorf("report --by says of %s %q, want %d hosts and %d: \n%s", sector, fields, c.hosts, c.shut[1][0], text)
 		}
 		if more := sector == "news"; strings.HasSuffix(strings.Join(fields, " "), " more") != more {

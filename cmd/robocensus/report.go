@@ -29,8 +29,8 @@ first. Without --html, the page goes to standard output, unless that is a termin
 
 With --text, the output is the summary that robocensus run prints at its end. With --by
 LABEL it is what share of the hosts with each value of a label (run --label, --labels)
-shut out AI crawlers, with intervals, and which values differ from the rest by more than
-chance. The page shows the same of every label.
+shut out AI crawlers, of those whose policies are known, with intervals, and which values
+differ from the rest by more than chance. The page shows the same of every label.
 
 Exit codes: 0 done, 64 usage, 65 damaged run, 74 I/O, 130 interrupted.`
 

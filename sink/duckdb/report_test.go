@@ -136,7 +136,7 @@ var numbersOf = map[string]string{
 	"agents": `SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) FILTER (class = 'disallow_all' AND match = 'own') AS by_name,
 		count(*) FILTER (class = 'disallow_all' AND match = 'fallback') AS by_fallback, count(*) FILTER (class = 'disallow_all' AND match = 'star') AS by_star
 		FROM policies GROUP BY agent, category ORDER BY shut_out DESC, count(*) FILTER (match = 'own') DESC, agent`,
-	"ranks": `SELECT agent, stratum(rank) AS stratum, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) AS hosts FROM policies
+	"ranks": `SELECT agent, stratum(rank) AS stratum, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) FILTER (class <> 'unknown') AS known FROM policies
 		WHERE agent IN (` + leading("class = 'disallow_all'", 15) + `) GROUP BY ALL ORDER BY agent, min(rank) NULLS LAST`,
 	"together": `WITH named AS (SELECT seq, agent FROM policies WHERE ` + namedTraining +
 		`), of AS (SELECT agent, count(*) AS hosts FROM named GROUP BY agent HAVING agent IN (` + leading(namedTraining, 8) +
@@ -232,6 +232,10 @@ const (
 	openedIs = "kind = 'rules' AND after IN ('opens', 'both') OR kind = 'policy_class' AND (after = 'allow_all' OR " +
 		"before = 'disallow_all')"
 )
+
+// knownOfFirst are the hosts whose policy is known for the agent that most hosts shut out.
+var knownOfFirst = "(SELECT count(*) FROM policies WHERE class <> 'unknown' AND agent = (SELECT agent FROM (" +
+	numbersOf["agents"] + ") LIMIT 1))"
 
 // rankedShare is the share of the commonest template in the band of ranks where it is
 // commonest or rarest.
@@ -388,12 +392,12 @@ var sentences = map[string][]sentence{
 		"SELECT agent FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT closed FROM (" +
 			numbersOf["change-agents"] + ") LIMIT 1", "SELECT shut_out FROM (" + numbersOf["change-agents"] + ") LIMIT 1"}}},
 	"ranks": {{"%w is shut out by %s of hosts of %w, and by %s of %w", []string{
-		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] +
+		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, known] FROM (" + numbersOf["ranks"] +
 			") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
-		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" +
+		"SELECT last([shut_out, known]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" +
 			numbersOf["agents"] + ") LIMIT 1)", ""}}},
-	"intervals": {{"%w is shut out by %s of %d hosts; if these are a sample, by %w to %w of all", []string{
-		"", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", "", ""}}},
+	"intervals": {{"%w is shut out by %s of %d hosts whose policy is known; if these are a sample, by %w to %w of all",
+		[]string{"", shareOf("(SELECT max(n) FROM shut_out)", knownOfFirst), knownOfFirst, "", ""}}},
 	"sites": {{"%d of %d sites shut at least one agent out, and %d are open to all of them; %d could not be read",
 		[]string{
 			"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_or(class = 'disallow_all'))", "hosts()",

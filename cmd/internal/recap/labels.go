@@ -47,24 +47,28 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 }
 
 func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.LabelGroup) {
-	hosts := int64(0)
+	hosts, known := int64(0), int64(0)
 	var rows [][]string
 	for _, g := range groups {
-		hosts += g.Hosts
+		hosts, known = hosts+g.Hosts, known+g.Known
 	}
 	for _, g := range groups[:min(len(groups), mostGroups)] {
 		rows = append(rows, []string{
-			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Closed), words.Percent(g.Closed, g.Hosts),
-			words.Share(g.Low) + " to " + words.Share(g.High), g.Difference(),
+			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Known), words.Number(g.Closed), words.PercentKnown(g.Closed, g.Known), g.Interval(),
+			g.Difference(),
 		})
 	}
 	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),
 		p.Foreign(label)))
 	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label),
-		[]string{label, "hosts", "shut out", "share", "interval", "than the rest"}, 1, rows)
+		[]string{label, "hosts", "known", "shut out", "share", "interval", "than the rest"}, 1, rows)
 	if more := len(groups) - len(rows); more > 0 {
 		p.Line(fmt.Sprintf("and %s more with smaller shares: robocensus export label_counts --where label=%s has all",
 			words.Number(int64(more)), cli.ShellWord(label)))
+	}
+	p.Line("known: hosts whose policies are known, of which the shares are")
+	if n := hosts - known; n > 0 {
+		p.Line(fmt.Sprintf("An outage or a wall hides the policies of %s.", words.Count(n, "host")))
 	}
 	p.Line(report.HowDiffer(len(groups)))
 	if text := report.Folded(groups); text != "" {
@@ -80,11 +84,11 @@ func showAgentsOf(p *cli.Text, profile, label string, groups []report.LabelGroup
 	slices.SortStableFunc(groups, func(a, b report.LabelGroup) int { return cmp.Compare(b.Hosts, a.Hosts) })
 	shown := groups[:min(len(groups), mostColumns)]
 	closed := make(map[string]int64)
-	by := make([]map[string]int64, len(shown))
+	by := make([]map[string]counters.Fate, len(shown))
 	for i := range groups {
-		of := make(map[string]int64)
+		of := make(map[string]counters.Fate)
 		for _, a := range groups[i].Sums.Fates(profile) {
-			of[a.Agent] = a.Closed
+			of[a.Agent] = a
 			if a.Closed > 0 {
 				closed[a.Agent] += a.Closed
 			}
@@ -105,8 +109,8 @@ func showAgentsOf(p *cli.Text, profile, label string, groups []report.LabelGroup
 	var rows [][]string
 	for _, agent := range agents[:min(len(agents), topAgents)] {
 		row := []string{p.Foreign(agent)}
-		for i, g := range shown {
-			row = append(row, words.Percent(by[i][agent], g.Hosts))
+		for i := range shown {
+			row = append(row, words.PercentKnown(by[i][agent].Closed, by[i][agent].Known))
 		}
 		rows = append(rows, row)
 	}

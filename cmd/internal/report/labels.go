@@ -47,10 +47,13 @@ func (l Labels) Names() []string { return slices.Sorted(maps.Keys(l)) }
 
 // LabelGroup is the hosts with a value of a label.
 type LabelGroup struct {
-	Value            string
-	Sums             counters.Sums
-	Hosts, Closed    int64   // all, and those that shut out an agent for AI training
-	Share, Low, High float64 // of Closed, with the interval of 95 %
+	Value string
+	Sums  counters.Sums
+	// Hosts are all. Known are those whose policy is known: of the rest an outage or a wall hides
+	// it, and a group with more of these would seem to be more open. Closed are those that shut out
+	// an agent for AI training.
+	Hosts, Known, Closed int64
+	Share, Low, High     float64 // of Closed among Known, with the interval of 95 %
 	// Differs is 1 if the share is greater than that of the other hosts with the label by more
 	// than chance, -1 if it is less, 0 if it may be chance.
 	Differs int
@@ -60,31 +63,33 @@ type LabelGroup struct {
 // last those of few hosts.
 func (l Labels) Groups(label, profile string) []LabelGroup {
 	var all []LabelGroup
-	var hosts, closed int64
+	var known, closed int64
 	for value, sums := range l[label] {
 		keys := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 		g := LabelGroup{Value: value, Sums: sums, Hosts: sums.Total("targets"), Closed: keys["all"] + keys["some"]}
 		if g.Hosts == 0 {
 			continue
 		}
-		g.Share, g.Low, g.High = summary.ShareOf(g.Closed, g.Hosts)
-		hosts, closed = hosts+g.Hosts, closed+g.Closed
+		if g.Known = g.Closed + keys["none"]; g.Known > 0 {
+			g.Share, g.Low, g.High = summary.ShareOf(g.Closed, g.Known)
+		}
+		known, closed = known+g.Known, closed+g.Closed
 		all = append(all, g)
 	}
 	for i := range all {
-		if g := &all[i]; g.Hosts < hosts {
-			g.Differs, _, _ = summary.SharesApart(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
+		if g := &all[i]; 0 < g.Known && g.Known < known {
+			g.Differs, _, _ = summary.SharesApart(closed-g.Closed, known-g.Known, g.Closed, g.Known, 0.05/float64(len(all)))
 		}
 	}
 	isFew := func(g LabelGroup) int {
-		if g.Hosts < words.Few {
+		if g.Known < words.Few {
 			return 1
 		}
 		return 0
 	}
 	slices.SortFunc(all, func(a, b LabelGroup) int {
-		return cmp.Or(isFew(a)-isFew(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Hosts, a.Hosts),
-			cmp.Compare(a.Value, b.Value))
+		return cmp.Or(isFew(a)-isFew(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Known, a.Known),
+			cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Value, b.Value))
 	})
 	return all
 }
@@ -92,10 +97,18 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 // Difference says in words how a group differs from the rest, "" if that may be chance.
 func (g *LabelGroup) Difference() string { return [...]string{"less", "", "more"}[g.Differs+1] }
 
+// Interval returns the interval in words, "" if no policy of the group is known.
+func (g *LabelGroup) Interval() string {
+	if g.Known == 0 {
+		return ""
+	}
+	return words.Share(g.Low) + " to " + words.Share(g.High)
+}
+
 // HowDiffer says how groups were compared.
 func HowDiffer(groups int) string {
-	return fmt.Sprintf("more, less: than the other hosts with the label, by more than chance (95%% for all %d "+
-		"together, Bonferroni; as if the hosts were drawn at random, one by one)", groups)
+	return fmt.Sprintf("more, less: than the other hosts with the label whose policies are known, by more than chance "+
+		"(95%% for all %d together, Bonferroni; as if the hosts were drawn at random, one by one)", groups)
 }
 
 // Folded says that some values are not counted apart, "" if all are.
@@ -116,40 +129,48 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 		if len(groups) < 2 {
 			continue
 		}
-		name, hosts, differ := visible.Text(label), int64(0), 0
+		name, hosts, known, differ := visible.Text(label), int64(0), int64(0), 0
 		var bars []draw.Spread
-		f := &draw.Figure{ID: "label-" + strconv.Itoa(i+1), Head: []string{"value", "shut_out", "hosts"}}
+		f := &draw.Figure{ID: "label-" + strconv.Itoa(i+1), Head: []string{"value", "shut_out", "known", "hosts"}}
 		for _, g := range groups {
-			hosts += g.Hosts
-			said := words.Share(g.Low) + " to " + words.Share(g.High)
-			value := words.Percent(g.Closed, g.Hosts) + ", " + said
+			hosts, known = hosts+g.Hosts, known+g.Known
+			f.AddRow([]string{g.Value}, g.Closed, g.Known, g.Hosts)
+			if g.Known == 0 {
+				continue
+			}
+			value := words.Percent(g.Closed, g.Known) + ", " + g.Interval()
 			if g.Differs != 0 {
 				differ++
 				value += ", " + g.Difference()
 			}
-			bars = append(bars, draw.Spread{Name: visible.Text(g.Value), Sub: words.Hosts(g.Hosts), At: g.Share, Low: g.Low,
-				High: g.High, Class: "closed", Value: value})
-			f.AddRow([]string{g.Value}, g.Closed, g.Hosts)
+			bars = append(bars, draw.Spread{Name: visible.Text(g.Value), Sub: words.Number(g.Known) + " of " +
+				words.Hosts(g.Hosts), At: g.Share, Low: g.Low, High: g.High, Class: "closed", Value: value})
 		}
-		first, last := groups[0], groups[len(groups)-1]
-		if few := slices.IndexFunc(groups, func(g LabelGroup) bool { return g.Hosts < words.Few }); few > 1 {
+		if len(bars) < 2 { // nothing to compare
+			continue
+		}
+		first, last := groups[0], groups[len(bars)-1]
+		if few := slices.IndexFunc(groups, func(g LabelGroup) bool { return g.Known < words.Few }); few > 1 {
 			last = groups[few-1]
 		}
 		f.Title = fmt.Sprintf("By %s, AI crawlers are shut out by %s with %s, and by %s with %s", name,
-			words.ShareOf(first.Closed, first.Hosts, "hosts"), visible.Text(first.Value),
-			words.Percent(last.Closed, last.Hosts), visible.Text(last.Value))
-		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s that shut out an agent for AI training, with the "+
-			"interval of 95%%. %s of %s have the label.", name, words.Number(hosts), d.all())
+			words.ShareOf(first.Closed, first.Known, "hosts"), visible.Text(first.Value),
+			words.Percent(last.Closed, last.Known), visible.Text(last.Value))
+		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s whose policies are known, as neither an outage nor a "+
+			"wall hides them, that shut out an agent for AI training, with the interval of 95%%. %s of %s have the label, "+
+			"and the policies of %s of these are known.", name, words.Number(hosts), d.all(), words.Number(known))
 		f.Note = fmt.Sprintf("%d of %d values differ from the rest. %s. %s", differ, len(groups), HowDiffer(len(groups)),
 			Folded(groups))
 		f.Forest(bars, false)
 		f.SQL = fmt.Sprintf(`SELECT value,
-  coalesce(sum(count) FILTER (metric = 'category' AND category = %s AND key IN ('all', 'some')
-    AND profile = %s), 0)::BIGINT AS shut_out,
+  coalesce(sum(count) FILTER (metric = 'category' AND category = %[1]s AND key IN ('all', 'some')
+    AND profile = %[2]s), 0)::BIGINT AS shut_out,
+  coalesce(sum(count) FILTER (metric = 'category' AND category = %[1]s AND key <> 'unknown'
+    AND profile = %[2]s), 0)::BIGINT AS known,
   sum(count) FILTER (metric = 'targets')::BIGINT AS hosts
-%s
-GROUP BY value ORDER BY hosts < %d, shut_out / hosts DESC, hosts DESC, value`, views.Quote(counters.Headline),
-			views.Quote(d.profile), d.fromLabel(label, "targets category", false), words.Few)
+%[3]s
+GROUP BY value ORDER BY known < %[4]d, coalesce(shut_out / nullif(known, 0), 0) DESC, known DESC, hosts DESC, value`,
+			views.Quote(counters.Headline), views.Quote(d.profile), d.fromLabel(label, "targets category", false), words.Few)
 		f.Note = strings.TrimSpace(f.Note)
 		out = append(out, f)
 	}

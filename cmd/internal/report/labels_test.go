@@ -30,6 +30,23 @@ func TestGroupsAreComparedWithTheOthers(t *testing.T) {
 			t.Errorf("%s: %d of %d, %q; want %+v", g.Value, g.Closed, g.Hosts, g.Difference(), w)
 		}
 	}
+	// An outage that hides most of a group makes it neither more nor less open.
+	hidden := group(10, 20)
+	hidden.Add(summary.Count{Metric: "targets", N: 80})
+	hidden.Add(summary.Count{Metric: "category", Category: counters.Headline, Profile: "google", Key: "unknown", N: 80})
+	dark := make(counters.Sums)
+	dark.Add(summary.Count{Metric: "targets", N: 30})
+	dark.Add(summary.Count{Metric: "category", Category: counters.Headline, Profile: "google", Key: "unknown", N: 30})
+	for i, g := range (Labels{"sector": {"all": group(50, 100), "hidden": hidden, "dark": dark}}).Groups("sector", "google") {
+		share := 0.5
+		if i == 2 {
+			share = 0
+		}
+		if g.Value != []string{"all", "hidden", "dark"}[i] || g.Known != []int64{100, 20, 0}[i] ||
+			g.Hosts != []int64{100, 100, 30}[i] || g.Share != share || g.Differs != 0 || (g.Interval() == "") != (i == 2) {
+			t.Errorf("%d: %s: %d of %d of %d hosts, %q", i, g.Value, g.Closed, g.Known, g.Hosts, g.Difference())
+		}
+	}
 	alike := Labels{"sector": {"news": group(30, 100), "shop": group(28, 100)}}.Groups("sector", "google")
 	if alike[0].Differs != 0 || alike[1].Differs != 0 {
 		t.Errorf("30 and 28 of 100 differ: %+v", alike)

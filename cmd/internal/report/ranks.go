@@ -56,16 +56,25 @@ func (d *data) ranks() *draw.Figure {
 	if len(bands) < 2 || len(agents) == 0 {
 		return nil
 	}
-	closed := make(map[[2]string]int64) // by agent and band
+	closed, known := make(map[[2]string]int64), make(map[[2]string]int64) // by agent and band
 	for l, n := range d.sums["policy"] {
-		if l.Profile == d.profile && l.Key == "disallow_all" {
+		if l.Profile != d.profile || l.Key == "unknown" {
+			continue
+		}
+		known[[2]string{l.Agent, l.Stratum}] += n
+		if l.Key == "disallow_all" {
 			closed[[2]string{l.Agent, l.Stratum}] += n
 		}
 	}
+	bands = slices.DeleteFunc(bands, func(band string) bool { return known[[2]string{agents[0].Agent, band}] == 0 })
+	if len(bands) < 2 {
+		return nil
+	}
 	f := &draw.Figure{
-		ID: "ranks", Of: "Shares of the hosts of each band of rank that shut the agent out: the darker, the more.",
+		ID: "ranks", Of: "Shares of the hosts of each band of rank whose policy for the agent is known, as neither an outage " +
+			"nor a wall hides it, that shut the agent out: the darker, the more.",
 		Heat: new(draw.Heat),
-		Head: []string{"agent", "stratum", "shut_out", "hosts"},
+		Head: []string{"agent", "stratum", "shut_out", "known"},
 	}
 	for _, band := range bands {
 		f.Heat.Columns = append(f.Heat.Columns, words.Rank(band)+", "+words.Hosts(hostsOf[band]))
@@ -74,10 +83,9 @@ func (d *data) ranks() *draw.Figure {
 	for _, a := range agents {
 		row := draw.HeatRow{Name: a.Agent, Sub: words.Category.Of(a.Category)}
 		for _, band := range bands {
-			n := closed[[2]string{a.Agent, band}]
-			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]),
-				Share: float64(n) / float64(max(1, hostsOf[band])),
-				Tip:   fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
+			n, of := closed[[2]string{a.Agent, band}], known[[2]string{a.Agent, band}]
+			row.Cells = append(row.Cells, draw.HeatCell{Text: words.PercentKnown(n, of), Share: float64(n) / float64(max(1, of)),
+				Tip: fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(of))})
 		}
 		f.Heat.Rows, names = append(f.Heat.Rows, row), append(names, a.Agent)
 	}
@@ -90,20 +98,20 @@ func (d *data) ranks() *draw.Figure {
 		lead = fmt.Sprintf("%s are shut out most often; %s", words.Tied(most, "agents"), agents[0].Agent)
 	}
 	f.Title = fmt.Sprintf("%s by %s of %s, and by %s of %s", lead,
-		words.ShareOf(closed[[2]string{agents[0].Agent, bands[0]}], hostsOf[bands[0]], "hosts"), rankWords(bands[0]),
+		words.ShareOf(closed[[2]string{agents[0].Agent, bands[0]}], known[[2]string{agents[0].Agent, bands[0]}], "hosts"),
+		rankWords(bands[0]),
 		top.Cells[len(bands)-1].Text, rankWords(bands[len(bands)-1]))
 	slices.Sort(names)
 	for _, name := range names {
 		for _, band := range bands {
-			f.AddRow([]string{name, band}, closed[[2]string{name, band}], hostsOf[band])
+			f.AddRow([]string{name, band}, closed[[2]string{name, band}], known[[2]string{name, band}])
 		}
 	}
 	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out,
-  any_value(hosts) AS hosts
-FROM (SELECT stratum, sum(count)::BIGINT AS hosts %s GROUP BY stratum)
-JOIN (SELECT stratum, agent, key, count %s) USING (stratum)
+  coalesce(sum(count) FILTER (key <> 'unknown'), 0)::BIGINT AS known
+FROM (SELECT stratum, agent, key, count %s)
 WHERE agent IN (%s)
-GROUP BY agent, stratum ORDER BY agent, %s`, d.from("targets", false), d.from("policy", true),
+GROUP BY agent, stratum ORDER BY agent, %s`, d.from("policy", true),
 		counters.QuoteAll(names), counters.StratumOrder)
 	return f
 }

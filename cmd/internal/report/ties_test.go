@@ -19,6 +19,12 @@ func TestTitlesOfTies(t *testing.T) {
 	pair := func(a, b string, n int64) schema.Count {
 		return agentCount("policy_pair", a, "ai-training", b, n)
 	}
+	// of hosts with rank 1 to 1,000, and without; of ten more the policy is not known
+	open := func(agent string, ranks, unranked int64) []schema.Count {
+		return []schema.Count{agentCount("policy", agent, "ai-training", "allow_all", ranks),
+			agentCount("policy", agent, "ai-training", "unknown", 10),
+			ranked(agentCount("policy", agent, "ai-training", "partial", unranked), "unranked")}
+	}
 	versus := func(agent string, different, equal int64) []schema.Count {
 		of := func(key string, n int64) schema.Count {
 			c := agentCount("versus_first", agent, "ai-training", key, n)
@@ -35,9 +41,9 @@ func TestTitlesOfTies(t *testing.T) {
 		counts []schema.Count
 		want   string
 	}{
-		{"ranks", []schema.Count{closed("policy", "B", 10), closed("policy", "A", 8)},
+		{"ranks", append(open("B", 30, 60), closed("policy", "B", 10), closed("policy", "A", 8)),
 			"B is shut out by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
-		{"ranks tie", []schema.Count{closed("policy", "B", 10), closed("policy", "A", 10)},
+		{"ranks tie", append(open("A", 30, 60), closed("policy", "B", 10), closed("policy", "A", 10)),
 			"A and B are shut out most often; A by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
 		{"together", []schema.Count{closed("policy", "A", 20), closed("policy", "B", 18), closed("policy", "C", 16),
 			closed("policy_explicit", "A", 20), closed("policy_explicit", "B", 18), closed("policy_explicit", "C", 16),

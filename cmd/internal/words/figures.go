@@ -21,6 +21,14 @@ func Percent(n, of int64) string {
 	return Share(float64(n) / float64(of))
 }
 
+// PercentKnown is [Percent] of what is known; of nothing it is a dash, as nobody knows a share.
+func PercentKnown(n, of int64) string {
+	if of == 0 {
+		return "–"
+	}
+	return Percent(n, of)
+}
+
 // ShareOf formats the share that n has of a base that is named, such as "35.9% of hosts"
 // or "2 of 3 hosts". Of "those with rules" it is "2 of 3 with rules", of "the hosts with
 // rules" "2 of 3 hosts with rules".

@@ -8,6 +8,7 @@ import (
 // A Fate counts how hosts treat an agent.
 type Fate struct {
 	Agent, Category string
+	Known           int64            // hosts whose policy for it is known: no outage and no wall hides it
 	Closed          int64            // hosts that shut it out
 	Partial         int64            // hosts that close a part to it
 	ByName          int64            // hosts that shut it out by a group that names it
@@ -29,6 +30,11 @@ func (s Sums) Fates(profile string) []Fate {
 		}
 		for _, n := range f.Named {
 			f.Names += n
+		}
+		for class, n := range policies[agent] {
+			if class != "unknown" {
+				f.Known += n
+			}
 		}
 		out = append(out, f)
 	}
