@@ -174,18 +174,9 @@ type away struct {
 
 func (r *away) share() float64 { return float64(r.TurnedAway) / float64(r.LetIn) }
 
-// answered has the columns of answers of which a row of turned_away is made.
-type answered struct {
-	Identity  string  `parquet:"identity"`
-	IsControl bool    `parquet:"is_control"`
-	Agent     *string `parquet:"agent"`
-	Category  *string `parquet:"category"`
-	Path      string  `parquet:"path" rowio:"maybe"`
-	Same      *bool   `parquet:"same"`
-	Policy    string  `parquet:"policy"`
-	Treatment string  `parquet:"treatment"`
-	Class     string  `parquet:"class"`
-}
+// answered selects the columns of answers of which a row of turned_away is made.
+var answered = rowio.Selection{Columns: []string{"identity", "is_control", "agent", "category", "path", "same",
+	"policy", "treatment", "class"}}
 
 func turnedAway(e *exporter, each func(*away) error) error {
 	type key struct {
@@ -193,7 +184,7 @@ func turnedAway(e *exporter, each func(*away) error) error {
 		identity string
 	}
 	sums := make(map[key]*away)
-	err := rowio.Of(e.ctx, e.in, e.parts, rowio.Selection{}, func(batch []answered) error {
+	err := rowio.Of(e.ctx, e.in, e.parts, answered, func(batch []schema.Answer) error {
 		for i := range batch {
 			a := &batch[i]
 			if schema.IsPage(a.Path) || a.Class != "allow_all" && a.Class != "partial" {
@@ -234,7 +225,7 @@ func turnedAway(e *exporter, each func(*away) error) error {
 }
 
 // add counts a host that lets the agent in on paper.
-func (r *away) add(a *answered) {
+func (r *away) add(a *schema.Answer) {
 	of := summary.TreatmentOf(a.Treatment)
 	if of == summary.Incomparable {
 		return

@@ -10,7 +10,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // showAgents prints the shares of hosts that shut the agents out, by run and stratum.
@@ -93,16 +92,11 @@ func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
 
 // showCourse prints the course of one agent in one stratum.
 func showCourse(p *cli.Text, r *series.Result, c *series.Course) {
-	title := "Hosts that shut out " + c.Agent
-	if c.Stratum != series.All {
-		title += ", of the stratum " + c.Stratum
-	}
+	of := ""
 	if r.Panel != nil {
-		title += ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"
+		of = ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"
 	}
-	p.Line(p.Foreign(title))
-	var rows [][]string
-	var why *string
+	t := newRunsTable(p, "Hosts that shut out "+c.Agent, c.Stratum, of)
 	for _, s := range c.Runs {
 		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "",
 			"", ""}
@@ -118,63 +112,38 @@ func showCourse(p *cli.Text, r *series.Result, c *series.Course) {
 				row[6] = "~" + row[6]
 			}
 		}
-		if s.WhyNot != nil {
-			why, row[7] = s.WhyNot, "not comparable"
-		}
-		rows = append(rows, row)
+		t.add(row, s.WhyNot, "not comparable")
 	}
-	p.Rows([]string{"run", "date", "shut out", "hosts", "share", "interval", "since first", "interval"}, 2, rows)
-	if why != nil {
-		p.Line("not comparable: " + p.Foreign(schema.OrZero(why)))
-	}
+	t.print([]string{"run", "date", "shut out", "hosts", "share", "interval", "since first", "interval"})
 }
 
 // showListed prints how much of what they list hosts let one agent fetch.
 func showListed(p *cli.Text, l *series.Listed) {
-	title := "What hosts list that " + l.Agent + " may fetch"
-	if l.Stratum != series.All {
-		title += ", of the stratum " + l.Stratum
-	}
-	p.Line(p.Foreign(title))
 	percent := func(n *int64) string {
 		if n == nil {
 			return ""
 		}
 		return words.Number(*n) + "%"
 	}
-	var rows [][]string
-	var why *string
+	t := newRunsTable(p, "What hosts list that "+l.Agent+" may fetch", l.Stratum, "")
 	for _, s := range l.Runs {
 		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.Hosts), words.Number(s.Closed), percent(s.Lower),
 			percent(s.Median), percent(s.Upper), "", ""}
 		if s.Low != nil {
 			row[7] = percent(s.Low) + " to " + percent(s.High)
 		}
-		if s.WhyNot != nil && s.Hosts > 0 {
-			why, row[8] = s.WhyNot, "not comparable with the run above"
-		}
-		rows = append(rows, row)
+		t.addHosts(row, s.Hosts, s.WhyNot)
 	}
-	p.Rows([]string{"run", "date", "list pages", "close sitemaps", "lower quartile", "median", "upper quartile",
-		"interval", ""}, 2, rows)
-	p.Line("close sitemaps: hosts whose sitemaps are closed to this census and so missing, whatever they list")
-	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that " +
-		"of a sample of its pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
-	if why != nil {
-		p.Line("not comparable: " + p.Foreign(*why))
-	}
+	t.print([]string{"run", "date", "list pages", "close sitemaps", "lower quartile", "median", "upper quartile",
+		"interval", ""}, "close sitemaps: hosts whose sitemaps are closed to this census and so missing, whatever they list",
+		"the interval is that of the median, for hosts drawn at random; the share of a host is that "+
+			"of a sample of its pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
 }
 
 // showMet prints how often hosts turn one identity away from a page.
 func showMet(p *cli.Text, m *series.Met) {
-	title := "Hosts that turn " + m.Identity + " away from the page, where robots.txt " + words.PaperSays.Of(m.Paper) +
-		" to " + m.Agent
-	if m.Stratum != series.All {
-		title += ", of the stratum " + m.Stratum
-	}
-	p.Line(p.Foreign(title))
-	var rows [][]string
-	var why *string
+	t := newRunsTable(p, "Hosts that turn "+m.Identity+" away from the page, where robots.txt "+
+		words.PaperSays.Of(m.Paper)+" to "+m.Agent, m.Stratum, "")
 	for _, s := range m.Runs {
 		row := []string{p.Foreign(s.Run), cli.Date(s.Date), words.Number(s.TurnedAway), words.Number(s.Hosts), "",
 			words.Number(s.ControlAway), "", "", ""}
@@ -182,15 +151,50 @@ func showMet(p *cli.Text, m *series.Met) {
 			row[4] = words.Percent(s.TurnedAway, s.Hosts)
 			row[6], row[7] = points(*s.Beyond), points(*s.Low)+" to "+points(*s.High)
 		}
-		if s.WhyNot != nil && s.Hosts > 0 {
-			why, row[8] = s.WhyNot, "not comparable with the run above"
-		}
-		rows = append(rows, row)
+		t.addHosts(row, s.Hosts, s.WhyNot)
 	}
-	p.Rows([]string{"run", "date", "turned away", "hosts", "share", "control", "beyond it", "interval", ""}, 2, rows)
-	p.Line("of hosts that served the page to our own user agent; control: those of them that turned it away " +
-		"when it asked again")
-	if why != nil {
-		p.Line("not comparable: " + p.Foreign(*why))
+	t.print([]string{"run", "date", "turned away", "hosts", "share", "control", "beyond it", "interval", ""},
+		"of hosts that served the page to our own user agent; control: those of them that turned it away when it asked again")
+}
+
+// A runsTable has a row for each run.
+type runsTable struct {
+	*cli.Text
+	rows [][]string
+	why  *string // why one run cannot be compared, the last of them
+}
+
+// newRunsTable prints the title of a table; of says of which hosts it is, beside their stratum.
+func newRunsTable(p *cli.Text, title, stratum, of string) *runsTable {
+	if stratum != series.All {
+		title += ", of the stratum " + stratum
+	}
+	p.Line(p.Foreign(title + of))
+	return &runsTable{Text: p}
+}
+
+// add adds the row of a run; if it cannot be compared, the last cell says so.
+func (t *runsTable) add(row []string, whyNot *string, says string) {
+	if whyNot != nil {
+		t.why, row[len(row)-1] = whyNot, says
+	}
+	t.rows = append(t.rows, row)
+}
+
+// addHosts adds the row of a run that is compared with the one above, as far as it has hosts.
+func (t *runsTable) addHosts(row []string, hosts int64, whyNot *string) {
+	if hosts == 0 {
+		whyNot = nil
+	}
+	t.add(row, whyNot, "not comparable with the run above")
+}
+
+func (t *runsTable) print(head []string, remarks ...string) {
+	t.Rows(head, 2, t.rows)
+	for _, text := range remarks {
+		t.Line(text)
+	}
+	if t.why != nil {
+		t.Line("not comparable: " + t.Foreign(*t.why))
 	}
 }

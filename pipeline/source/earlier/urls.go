@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // maxEarlierBytes bounds the URLs that are read of one target, as [target.PathBytes] counts
@@ -17,15 +18,7 @@ const maxEarlierBytes = 4 * target.MaxPathBytes
 
 // ownURLs reads, along with the targets of a segment, the URLs that only some hosts
 // have: the absolute ones in the table verdicts.
-type ownURLs struct{ *rowio.Cursor[urlRow] }
-
-// urlRow has the columns of verdicts that say which URLs a target has.
-type urlRow struct {
-	Seq     int64  `parquet:"seq"`
-	Agent   string `parquet:"agent"`
-	Profile string `parquet:"profile"`
-	URL     string `parquet:"url"`
-}
+type ownURLs struct{ *rowio.Cursor[schema.Verdict] }
 
 // isOwn reports whether a URL is one that only some hosts have: it is absolute.
 func isOwn(url string) bool { return !strings.HasPrefix(url, "/") }
@@ -33,19 +26,20 @@ func isOwn(url string) bool { return !strings.HasPrefix(url, "/") }
 // ownURLs passes over the parts without absolute URLs: most have none, and their other columns
 // need not be read.
 func (r *Run) ownURLs(ctx context.Context, verdicts []journal.Part) ownURLs {
-	some := rowio.Selection{Part: func(p journal.Part, f *rowio.File) (found bool, err error) {
+	some := rowio.Selection{Columns: []string{"seq", "agent", "profile", "url"}}
+	some.Part = func(p journal.Part, f *rowio.File) (found bool, err error) {
 		if err := f.EachText(ctx, "url", func(text []byte) { found = found || isOwn(string(text)) }); err != nil {
 			return false, rowio.Unreadable(r.in, p, err)
 		}
 		return found, nil
-	}}
-	return ownURLs{rowio.Follow[urlRow](ctx, r.in, verdicts, some)}
+	}
+	return ownURLs{rowio.Follow[schema.Verdict](ctx, r.in, verdicts, some)}
 }
 
 // of returns the own URLs of a target as paths, and the memory that they take. It is
 // called for each target in order.
 func (o ownURLs) of(seq int64, origin fetch.Origin) (paths []string, bytes int, err error) {
-	var first *urlRow // the rows of other agents and profiles have the same URLs
+	var first *schema.Verdict // the rows of other agents and profiles have the same URLs
 	read := 0
 	for {
 		row, at, err := o.UpTo(seq)
