@@ -46,7 +46,6 @@ func (t *TokenPolicy) states() bool {
 
 // usages are the lines about use of the file that a judge has loaded, read once.
 type usages struct {
-	vocabulary usage.Vocabulary
 	statements [][]usage.Statement // per line
 	paths      *ruleset            // the paths of lines, as rules; the line of each is its index in File.Usages
 	byGroup    map[int32][]int32
@@ -58,7 +57,7 @@ func (j *Judge) usagesOf(v usage.Vocabulary) *usages {
 		return j.usages
 	}
 	f := j.file
-	u := &usages{vocabulary: v, statements: make([][]usage.Statement, len(f.Usages)), byGroup: make(map[int32][]int32)}
+	u := &usages{statements: make([][]usage.Statement, len(f.Usages)), byGroup: make(map[int32][]int32)}
 	for i := range f.Usages {
 		line := &f.Usages[i]
 		u.statements[i] = v.Statements(line)

@@ -21,10 +21,10 @@ type recordHead struct {
 	length int64 // -1: invalid
 	joined bool  // the text holds two headers: the end of the first is missing
 
-	kind, id, uri, date, address, truncated, digest, payloadType []byte
-	contentType                                                  []byte
-	concurrent                                                   [][]byte
-	profile, refersTo, refersToURI, refersToDate                 []byte
+	kind, id, uri, date, address, truncated, digest []byte
+	contentType                                     []byte
+	concurrent                                      [][]byte
+	profile, refersTo, refersToURI, refersToDate    []byte
 }
 
 func (h *recordHead) parse(text []byte) {
@@ -60,8 +60,6 @@ func (h *recordHead) parse(text []byte) {
 			isSegment = true
 		case "warc-payload-digest":
 			h.digest = value
-		case "warc-identified-payload-type":
-			h.payloadType = value
 		case "warc-profile":
 			h.profile = unbracket(value)
 		case "warc-refers-to":

@@ -167,8 +167,7 @@ func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date time.Time, within time.Duration) (
 	*Capture, error) {
 	h := &w.head
-	c := &Capture{ID: string(h.id), Within: within, Cut: string(h.truncated), PayloadDigest: string(h.digest),
-		PayloadType: string(h.payloadType)}
+	c := &Capture{ID: string(h.id), Within: within, Cut: string(h.truncated), PayloadDigest: string(h.digest)}
 	c.Origin, c.Start, c.Attempts = origin, date, 1
 	c.Hops = []answer.Hop{{URL: url}}
 	if addr, err := netip.ParseAddr(string(h.address)); err == nil {

@@ -40,7 +40,6 @@ type Capture struct {
 	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified; or segmented
 	PayloadDigest string        // as written: "sha1:…"
 	PayloadLength int64         // bytes of the payload, as far as its header says; 0 if not known
-	PayloadType   string        // the media type that the writer identified
 	OfFetch       bool          // [Evidence] wrote it: what its host was asked for besides is in it
 	Mismatch      string        // how the body contradicts the digest, "" if it does not or is unknown
 

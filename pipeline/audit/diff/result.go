@@ -228,7 +228,7 @@ func (r *Result) endOfPair() {
 		r.pair.stratum.Changed++
 		r.pair.stratum.add(best.Severity)
 	}
-	if shared := r.ways.end(); shared != nil && isShared(best.Kind, best.Agent) {
+	if shared := r.ways.EndOfHost(); shared != nil && isShared(best.Kind, best.Agent) {
 		best.way = shared.way
 	}
 	clear(r.pair.examples)

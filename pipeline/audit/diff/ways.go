@@ -70,12 +70,9 @@ func (w *Ways) Add(row *schema.Change) {
 	}
 }
 
-// EndOfHost counts the current host. Hosts come in the order of the table changes.
-func (w *Ways) EndOfHost() { w.end() }
-
-// end counts the current host and returns the most severe of the rows that it shares
-// with others of its way; nil if it has none.
-func (w *Ways) end() *Example {
+// EndOfHost counts the current host and returns the most severe of the rows that it shares
+// with others of its way; nil if it has none. Hosts come in the order of the table changes.
+func (w *Ways) EndOfHost() *Example {
 	if len(w.examples) == 0 {
 		return nil
 	}
