@@ -297,7 +297,7 @@ func TestExpectationsOfARun(t *testing.T) {
 		"private: kept false 0/6",
 		"open: broken true 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private " +
 			"disallow by rule 2]",
-		"down: broken true 1/1  [h9.example Googlebot / disallow by full_disallow]",
+		"down: unchecked false 0/0 an outage hides 1 of 1 verdict, on 1 of 1 host",
 		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot " +
 			"http://h1.example/own allow by no_rule]",
 		"not closed: broken true 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example GPTBot  disallow_all 3]",
@@ -331,7 +331,8 @@ func TestExpectationsOfARun(t *testing.T) {
 	if err != nil || int64(len(rows)-len(unchecked)) != broken+1 {
 		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
 	}
-	if diff := cmp.Diff([]string{"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 host",
+	if diff := cmp.Diff([]string{"down: an outage hides 1 of 1 verdict, on 1 of 1 host",
+		"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 host",
 		"none: no host matches *.test; correct the entry or remove it",
 		"later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
 		t.Error(diff)

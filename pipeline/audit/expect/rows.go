@@ -202,7 +202,8 @@ func (c *Checker) policies(s *selection, meant []int, batch []schema.Policy) {
 	}
 }
 
-// verdicts checks single verdicts. Behind a wall, none is known.
+// verdicts checks single verdicts. Behind a wall, none is known; in an outage a verdict says what a
+// crawler does for now, and nothing of what the host wants.
 func (c *Checker) verdicts(s *selection, meant []int, batch []schema.Verdict) {
 	categories := make(map[string]string)
 	for _, a := range c.agents {
@@ -216,7 +217,7 @@ func (c *Checker) verdicts(s *selection, meant []int, batch []schema.Verdict) {
 				continue
 			}
 			c.sawURL(k, v.URL)
-			if c.walled[v.Seq] {
+			if c.walled[v.Seq] || v.Reason == string(answer.FullDisallow) || v.Reason == string(answer.Undefined) {
 				s.unknown(c, k)
 				continue
 			}

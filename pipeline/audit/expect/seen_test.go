@@ -80,8 +80,8 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"reachable: true, hosts: [h1.*, h2.*]": "kept false 0/2",
 		"reachable: true, hosts: [h1.*, g2.*]": "unchecked true 0/1 " +
 			"no host matches g2.*" + unmatched,
-		"verdict: disallow, urls: [/private]": "kept false 0/20",
-		"verdict: disallow, urls: [/private, /nowhere]": "unchecked true 0/20 no " +
+		"verdict: disallow, urls: [/private]": "kept false 0/18 an outage hides 2 of 20 verdicts, on 1 of 10 hosts",
+		"verdict: disallow, urls: [/private, /nowhere]": "unchecked true 0/18 no " +
 			"host that it covers has the URL /nowhere" + unmatched,
 		"verdict: allow, urls: [http://h1.example/own, http://h2.example/own], hosts: 'h[12].*'": "unchecked true 0/2 no " +
 			"host that it covers has the URL http://h2.example/own" + unmatched,
