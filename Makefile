@@ -40,7 +40,7 @@ test vet lint test-unit test-race test-duckdb test-s3: export GOGC := 400
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man release vet test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
+.PHONY: help run build man release vet test test-unit test-race soak unit-alone unit-others unit-modules test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,11 +61,11 @@ release: man ## archives for Linux, macOS and Windows and an image in release/, 
 	for os in windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done  # the tests too compile there
 	$(GO) run ./cmd/internal/release --version '$(VERSION)' --sbom $(CYCLONEDX)
 
-# Two parts at a time: while one waits, for a clock or for its last package, the other
-# computes. Vetting compiles the packages before: with an empty build cache, both parts
-# would compile the same ones.
+# Four parts at a time, the longest first: while one waits, for a clock or for its last
+# package, the others compute. Vetting compiles the packages before: with an empty build
+# cache, all parts would compile the same ones.
 test: vet ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
-	@$(MAKE) --no-print-directory -o vet -j 2 lint test-duckdb test-race test-unit test-s3
+	@$(MAKE) --no-print-directory -o vet -j 4 test-duckdb test-race test-unit test-s3 lint
 
 # Tests wait more than they compute, so more of them run side by side than there are
 # processors. lint vets.
@@ -87,9 +87,15 @@ RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace
 # the time takes its place, and nothing is cached.
 SUM = -skip sum_$(shell { git ls-files --error-unmatch Makefile >/dev/null && git ls-files -zco --exclude-standard || date +%s; find ../shared/ -type f -print0; } 2>&1 | xargs -0 cksum 2>&1 | cksum | tr ' ' _)
 
-test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
-	$(TEST) -short -run '_NoRace$$' $(filter $(CONCURRENT),$(sort $(shell grep -rl --include='*_test.go' '^func Test.*_NoRace' . | xargs -n 1 dirname)))
+test-unit: unit-alone unit-others unit-modules ## the tests that test-race leaves out, and beside other parsers where the data for it is there
+
+unit-alone:
+	$(TEST) -parallel 16 -short -run '_NoRace$$' $(filter $(CONCURRENT),$(sort $(shell grep -rl --include='*_test.go' '^func Test.*_NoRace' . | xargs -n 1 dirname)))
+
+unit-others:
 	$(TEST) -short $(filter-out $(CONCURRENT:.%=github.com/robocensus/robocensus%),$(shell $(GO) list ./...))
+
+unit-modules:
 	cd robots/compare && $(TEST) $(SUM) -short ./...
 	cd fetch/warc/others && $(TEST) $(SUM) -short ./...
 	cd configs/check && $(TEST) $(SUM) -short ./...
@@ -101,7 +107,7 @@ test-race: ## the packages that run goroutines under the race detector (needs a 
 # Of a run of several segments most is work on many hosts, which larger segments only repeat.
 test-duckdb: export GOFLAGS := $(GOFLAGS),smallsegments
 test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
-	cd sink/duckdb && CGO_ENABLED=1 $(TEST) $(SUM) -short .
+	cd sink/duckdb && CGO_ENABLED=1 $(TEST) $(SUM) -parallel 16 -short .
 
 test-s3: ## runs in an object store: a real S3 server, behind a proxy that disturbs; builds the server the first time
 	cd sink/s3 && $(TEST) -short ./...

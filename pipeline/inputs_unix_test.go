@@ -193,6 +193,7 @@ func TestARunStaysUntilAnotherHasATarget(t *testing.T) {
 			}
 			rejected, err := os.ReadFile(filepath.Join(result.Folder, "rejected.csv"))
 			must(t, err)
+			delete(result.Rows, "summary") // how long hosts take makes rows
 			made[i] = fmt.Sprint(result.Targets, result.Rejected, result.Rows, result.Skipped, "\n", string(rejected))
 			for _, f := range rowsOf[schema.Fetch](t, c, "fetches") {
 				made[i] += fmt.Sprintln(f.Seq, f.Host)

@@ -16,6 +16,7 @@ import (
 // The script of the action ends with the exit code of check, as fail-on says, and gives it
 // and the verdicts to later steps. Its values are never code.
 func TestTheActionForGitHub(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "configs", "deploy", "action", "action.yml"))
 	must(t, err)
 	var action struct {

@@ -61,6 +61,7 @@ var ways = []way{
 // has two requests at once or within a second, and a run with two identities takes at most
 // 3.1 times the requests and little more memory than one without.
 func TestAlsoAs_NoRace(t *testing.T) {
+	t.Parallel()
 	count := 40 * len(ways)
 	if testing.Short() {
 		count = 3 * len(ways)

@@ -187,6 +187,7 @@ func TestNoCommandReadsOutsideOfTheFolder_NoRace(t *testing.T) {
 // Wherever a link is in the output folder, no command writes, creates or removes
 // anything through it.
 func TestNoCommandWritesThroughALink_NoRace(t *testing.T) {
+	t.Parallel()
 	good := comparedRuns(t)
 	archive := filepath.Join(filepath.Dir(good), "b?.warc")
 	expect := filepath.Join(filepath.Dir(good), "expect.yaml")

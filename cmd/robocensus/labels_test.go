@@ -224,6 +224,7 @@ func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bo
 // group that it was in, and one that lost its label in none. Labels of two origins of a host do
 // not add up to more of them.
 func TestExpectationsFollowLabels(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var edition atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +31,25 @@ func TestMain(m *testing.M) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	if os.Getenv("ROBOCENSUS_AS_COMMAND") != "" { // see command
+		os.Unsetenv(memoryLimit) // of the tests
+		debug.SetMemoryLimit(math.MaxInt64)
 		main()
 	}
-	testscript.Main(m, map[string]func(){"robocensus": main})
+	testscript.Main(roomy{m}, map[string]func(){"robocensus": main})
 }
+
+// roomy are tests in a process that has a limit of memory, so that no command in it sets
+// one: its own, for a process of its own, is far below what many of them take, and half of
+// the time would go on collecting garbage.
+type roomy struct{ *testing.M }
+
+func (m roomy) Run() int {
+	os.Setenv(memoryLimit, "1536MiB")
+	debug.SetMemoryLimit(1536 << 20)
+	return m.M.Run()
+}
+
+const memoryLimit = "GOMEMLIMIT"
 
 // Under the race detector each command would sleep for a second before it ends.
 const raceSettings = "atexit_sleep_ms=0"

@@ -39,6 +39,7 @@ var missesOfPrograms = []string{
 // Twelve programs do with 45 answers of servers what they were recorded to do, whether the
 // census asks, reads what it has kept of its requests, or judges its tables again.
 func TestProgramsTakeAnswersAsRecorded_NoRace(t *testing.T) {
+	t.Parallel()
 	in, err := os.Open("../../../shared/conformance/crawlers/answers.jsonl.gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the recorded answers are not at hand: put the data beside the repository as ../shared")

@@ -236,6 +236,7 @@ func TestCitation_NoRace(t *testing.T) {
 
 // Commands that read a run read a data set that lacks columns, too.
 func TestADataSetWithoutColumnsIsRead_NoRace(t *testing.T) {
+	t.Parallel()
 	dir, folder := published(t, "--hash-hosts")
 	sets := []string{folder}
 	for _, column := range []string{"examples.text", "examples.host", "examples.rank", "agents.category",

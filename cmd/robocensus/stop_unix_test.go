@@ -229,6 +229,7 @@ func readLine(r io.Reader) (string, error) {
 
 // A signal ends the wait for a pipe without a writer.
 func TestASignalEndsTheWaitForAPipe(t *testing.T) {
+	t.Parallel()
 	for _, flag := range []string{"--hosts", "--agents", "--urls", "--config", "--expect", "--ca-file"} {
 		t.Run(flag, func(t *testing.T) {
 			dir := t.TempDir()

@@ -123,6 +123,7 @@ func forgedChanges(f *forgedSet, _, field string) bool {
 // column has it. What is written for programs escapes it too: JSON as JSON does, CSV as
 // it is shown. A command that is in no list here fails.
 func TestNothingOfDataControlsATerminal_NoRace(t *testing.T) {
+	t.Parallel()
 	over, other := overData()
 	for _, c := range commands().Commands() {
 		if !slices.ContainsFunc(over, func(args []string) bool { return args[0] == c.Name() }) &&

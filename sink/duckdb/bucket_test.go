@@ -30,7 +30,10 @@ import (
 // A planned run of shards into an object store, one of which is killed and started
 // again, has the tables of one process and a folder, and every command reads it.
 func TestARunInAnObjectStore(t *testing.T) {
+	built := make(chan error, 1) // takes minutes where Go has not compiled it
+	go func() { built <- s3server.Build("../s3") }()
 	t.Parallel()
+	must(t, <-built)
 	server, err := s3server.Start("../s3", t.TempDir())
 	must(t, err)
 	t.Cleanup(server.Stop)

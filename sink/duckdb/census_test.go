@@ -123,7 +123,7 @@ func (w *web) census(dir string, args ...string) []string {
 	return append([]string{
 		"run", "--hosts", w.hosts, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", w.addr, "--agents",
 		w.agents, "--urls", w.url,
-		"--profile", "google,rfc9309", "--keep-bodies", "--retries", "1", "--timeout", "3s", "--concurrency", "64",
+		"--profile", "google,rfc9309", "--keep-bodies", "--retries", "1", "--timeout", "10s", "--concurrency", "64",
 		"--progress", "none",
 	}, args...)
 }

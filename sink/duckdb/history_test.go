@@ -31,6 +31,7 @@ type told struct {
 // history of each is what the queries that it prints find in the tables, once diff has
 // compared all runs, and does not depend on that.
 func TestHistoryIsWhatTheTablesSay(t *testing.T) {
+	t.Parallel()
 	files := map[byte]string{
 		'o': "User-agent: *\nDisallow:\n", 'p': "User-agent: *\nDisallow: /private\n",
 		'q': "User-agent: *\nDisallow: /private\nDisallow: /x\nSitemap: /s.xml\n",

@@ -31,6 +31,7 @@ const closedSQL = `WITH answered AS (
 // the series count what closed as SQL over the policies of all runs does, and a promise
 // breaks in the week when it shows.
 func TestOutagesHideNothing(t *testing.T) {
+	t.Parallel()
 	states := map[string]string{ // a letter per week: open, closed, down
 		"always.example": "oooooo", "closed.example": "oxcccc", "later.example": "ooxxcc", "long.example": "oxxxxc",
 		"again.example":    "oxcxoc",

@@ -15,6 +15,7 @@ import (
 // A host behind a wall is unread, and so is one that fails: every view that counts hosts by
 // what they answered counts those that were read, and no others.
 func TestViewsReadTheSameHosts(t *testing.T) {
+	t.Parallel()
 	const wall, rules, closes = "cf-mitigated", "User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /\n"
 	week := 1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

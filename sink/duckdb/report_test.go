@@ -583,6 +583,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // The report of the demo agrees with the tables. Its SQL also gives the numbers of
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
+	t.Parallel()
 	db := quick(t, single)
 	all := "ai-training categories refusals preferences signal-reach preference-remarks words templates agents ranks " +
 		"together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes " +

@@ -57,6 +57,7 @@ type shown struct {
 // For every host of the demo, show says what its own queries find in the tables; and for some
 // of them in a data set that is published.
 func TestShowIsWhatTheTablesSay(t *testing.T) {
+	t.Parallel()
 	hosts, rules := "origin", 500
 	if testing.Short() {
 		hosts, rules = "origin IN (SELECT origin FROM templates UNION SELECT origin FROM preferences) DESC, "+

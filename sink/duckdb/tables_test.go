@@ -278,6 +278,7 @@ var types = map[string]string{
 // Both schemas have the columns of every table, even of tables that were not
 // written: the folder single has neither bodies nor changes.
 func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
+	t.Parallel()
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
 		for _, schema := range []string{"main.", "history."} {
@@ -313,6 +314,7 @@ func tablesIn(t *testing.T, dir string) (tables []string) {
 }
 
 func TestPartitionsByRun(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z "+
 		"first" {
@@ -341,6 +343,7 @@ const versusStarBroken = `WITH v AS (SELECT run, seq, agent, profile, url, CASE 
 
 // Each query gives the number of rows that break a rule.
 func TestNoRowBreaksARule(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for name, query := range map[string]string{
 		"no line 0": "SELECT count(*) FROM verdicts WHERE rule_line = 0",
@@ -432,6 +435,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 }
 
 func TestSummaryIsWhatTheTablesSay(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	const stratum = "stratum(rank)"
 	bin := func(column string) string {
@@ -625,6 +629,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 // Every example is a row of the table that its counter counts, and each key has a
 // few.
 func TestExamplesAreOfTheTables(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for name, query := range map[string]string{
 		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY " +
@@ -691,6 +696,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 }
 
 func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for table, columns := range map[string]string{
 		"fetches":  "* EXCLUDE (run, fetch_time, dns_us, connect_us, first_byte_us, total_us)",
@@ -717,6 +723,7 @@ func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
 
 // The demo's hosts behave as testdata/demo/README.md says.
 func TestDemoHosts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for host, want := range map[string]string{
 		"hops-1.redirect.test":    "conditional_allow success 200 2 NULL",

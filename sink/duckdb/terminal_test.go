@@ -63,6 +63,7 @@ var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
 
 // Every figure that the demo prints agrees with the tables.
 func TestTerminalIsWhatTheTablesSay(t *testing.T) {
+	t.Parallel()
 	db := reader(t, single)
 	text := said
 	said := sections()

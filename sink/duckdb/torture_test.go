@@ -49,7 +49,7 @@ func torture(t *testing.T, w *web, memory bool) {
 	// Each run has a folder of its own for its evidence, whose name is the same: it is a
 	// setting, and those are in every part.
 	args := func(name string) []string {
-		args := w.census(filepath.Join(dir, name))
+		args := w.census(filepath.Join(dir, name), "--timeout", "3s")
 		if memory {
 			must(t, os.MkdirAll(filepath.Join(dir, name+"-evidence"), 0o777))
 			args = append(args, "--state", filepath.Join(dir, name+"-state"), "--warc-out", "r.warc.gz")

@@ -232,6 +232,7 @@ func TestAMissingTableSaysSo(t *testing.T) {
 
 // After runs are removed, the views show the last run.
 func TestViewsAfterPrune(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	must(t, os.CopyFS(dir, os.DirFS(crowded(t))))
 	text := questions(t)["agent-classes.sql"]
@@ -270,6 +271,7 @@ func TestViewsAfterPrune(t *testing.T) {
 // The view changes compares the last complete run with the one before it, whichever
 // others were compared.
 func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	command := filepath.Join(bin, "robocensus")
 	for i, run := range []string{"a", "b", "c"} {
@@ -325,6 +327,7 @@ func TestViewsOfHostileNames(t *testing.T) {
 
 // The macro has the bands of summary, up to their edges.
 func TestStratum(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	bodies, ranks := filepath.Join(dir, "bodies"), ""
 	must(t, os.Mkdir(bodies, 0o777))
@@ -355,6 +358,7 @@ func TestStratum(t *testing.T) {
 
 // A column that cannot be computed is null, and says why.
 func TestWhatStoredBodiesDoNotTell(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	ranks := write(t, filepath.Join(t.TempDir(), "ranks.csv"), "5,www.morningpost.example\n")
 	runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--ranks", ranks,
@@ -382,6 +386,7 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 // The terminal, the queries and the report's counters agree about each agent, with
 // the same bases.
 func TestFiguresAgree(t *testing.T) {
+	t.Parallel()
 	db := reader(t, single)
 	for _, agent := range []string{"GPTBot", "AhrefsBot", "Bytespider"} {
 		want := strings.Fields(

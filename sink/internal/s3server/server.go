@@ -21,6 +21,15 @@ type Server struct {
 	stop func()
 }
 
+const versitygw = "github.com/versity/versitygw/cmd/versitygw"
+
+// Build builds versitygw from the module in the folder module, so that Go has it in its
+// cache when a server starts.
+func Build(module string) error {
+	_, err := build(module, versitygw)
+	return err
+}
+
 // Start builds versitygw from the module in the folder module, unless Go has it in
 // its cache, and runs it over a new folder in scratch. The caller stops it.
 func Start(module, scratch string) (*Server, error) {
@@ -28,7 +37,7 @@ func Start(module, scratch string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(module, "github.com/versity/versitygw/cmd/versitygw", scratch, func(addr, dir string) []string {
+	return start(module, versitygw, scratch, func(addr, dir string) []string {
 		return []string{"--quiet", "--port", addr, "posix", "--sidecar", about, dir}
 	})
 }
@@ -41,23 +50,32 @@ func StartMinIO(module, scratch string) (*Server, error) {
 }
 
 func start(module, tool, scratch string, args func(addr, dir string) []string) (*Server, error) {
-	build := exec.Command("go", "tool", "-n", tool)
-	build.Dir, build.Env = module, append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	program, err := build.Output()
+	program, err := build(module, tool)
 	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", tool, err)
+		return nil, err
 	}
 	s := &Server{}
 	if s.Dir, err = os.MkdirTemp(scratch, "buckets-"); err != nil {
 		return nil, err
 	}
 	for range 5 { // another process may take the port
-		if err = s.start(strings.TrimSpace(string(program)), args); err == nil {
+		if err = s.start(program, args); err == nil {
 			return s, nil
 		}
 	}
 	return nil, err
+}
+
+// build returns the program of a tool of a module.
+func build(module, tool string) (string, error) {
+	c := exec.Command("go", "tool", "-n", tool)
+	c.Dir, c.Env = module, append(os.Environ(), "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	program, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", tool, err)
+	}
+	return strings.TrimSpace(string(program)), nil
 }
 
 func (s *Server) start(program string, args func(addr, dir string) []string) error {
