@@ -40,7 +40,7 @@ func TestRefusedFile(t *testing.T) {
 			e.explain("/x")
 			want := fmt.Sprintf("temoto refuses the file, for line %d: ", line)
 			if profiles[0] == google {
-				want = fmt.Sprintf("undefined  under temoto: the parser refuses the file, for line %d\n", line)
+				want = fmt.Sprintf("undefined   under temoto: the parser refuses the file, for line %d\n", line)
 			}
 			if got := out.String(); strings.Contains(got, want) != (line > 0) || strings.Contains(got, "leaves a choice") {
 				t.Errorf("%q: got\n%s", body, got)
