@@ -1,9 +1,19 @@
 package robots
 
-import "github.com/robocensus/robocensus/robots/answer"
+import (
+	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
+)
 
 // Answer interprets the facts as the profile does.
 func (p *Profile) Answer(f answer.Facts) answer.Answer { return p.Answers.Read(f, p.MaxRedirects) }
+
+// ClosedFor returns how long the profile takes the answer for closing the origin, at most, if
+// it is an outage; see [answer.Answers.ClosedFor].
+func (p *Profile) ClosedFor(f answer.Facts) time.Duration {
+	return p.Answers.ClosedFor(f, p.MaxRedirects)
+}
 
 // VerdictOf returns the verdict of an answer on a target if it does not depend on rules;
 // ok is false if it does. The target must have been prepared under the same profile.

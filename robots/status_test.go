@@ -493,3 +493,38 @@ func TestAgentValidate(t *testing.T) {
 		t.Error("an agent without tokens is valid")
 	}
 }
+
+// An outage closes an origin until the first stage in which something else may hold. Programs
+// remember no outage.
+func TestClosedFor(t *testing.T) {
+	const day = 24 * time.Hour
+	down, gone, limited := answer.Facts{Hops: chain(503)}, answer.Facts{Error: answer.ErrorDNSNotFound},
+		answer.Facts{Hops: chain(429)}
+	for _, row := range []struct {
+		profile string
+		facts   answer.Facts
+		want    time.Duration
+	}{
+		{"google", down, 12 * time.Hour}, {"google", gone, 12 * time.Hour}, {"google", limited, 12 * time.Hour},
+		{"google", answer.Facts{Hops: chain(404)}, 0}, {"google", answer.Facts{Hops: chain(200)}, 0},
+		{"google-2019", down, 30 * day}, {"google-2019", limited, 0}, {"google-2012", down, 30 * day},
+		{"google-2012", gone, 0}, {"rfc9309", gone, 30 * day}, {"nutch", down, 0},
+	} {
+		p, _ := ProfileNamed(row.profile)
+		if got := p.ClosedFor(row.facts); got != row.want {
+			t.Errorf("%s, %v: %v, want %v", row.profile, row.facts, got, row.want)
+		}
+	}
+	google, _ := ProfileNamed("google")
+	p := *google
+	p.Unreachable, p.ServerErrorStages = answer.FullDisallow, []answer.Stage{{After: time.Hour,
+		Outcome: answer.FullDisallow, Copy: answer.IgnoreCopy}, {After: 40 * day, Outcome: answer.FullAllow,
+		Copy: answer.IgnoreCopy}}
+	if got := p.ClosedFor(down); got != 0 {
+		t.Errorf("closed for ever: %v", got)
+	}
+	p.ServerErrorStages[1].After = 2 * time.Hour
+	if got := p.ClosedFor(down); got != 2*time.Hour {
+		t.Errorf("closed for two hours: %v", got)
+	}
+}

@@ -56,7 +56,7 @@ func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	const want = `https://no-such-name.example could not be reached (DNS: no such name)
-  profile google: nothing may be fetched while that lasts (full_disallow, network_failure)
+  profile google: nothing may be fetched while that lasts, for up to 12 hours (full_disallow, network_failure)
   https://no-such-name.example/robots.txt  no answer
   resolve no-such-name.example: no such host
 

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -38,22 +39,9 @@ func (p *Answers) Read(f Facts, maxRedirects int) Answer {
 
 // meaning is Read, by the status and the history alone.
 func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
-	r := p.read(f.Kind(), maxRedirects)
-	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 &&
-		(f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
-		r.Outcome, r.Reason = p.Unauthorized, Unauthorized
-	}
-	if p.Unreachable == Unchanged {
-		return p.asProgram(&f, r, maxRedirects).Answer
-	}
-	if r.Reason != Unauthorized && p.isProgram() {
-		r = p.asProgram(&f, r, maxRedirects)
-	}
-	if !r.Unreachable {
-		return r.Answer
-	}
+	r := p.reading(&f, maxRedirects)
 	a := r.Answer
-	if f.Memory == nil {
+	if !r.Unreachable || f.Memory == nil {
 		return a
 	}
 	since, stands := p.recall(f.Memory, f.Time, maxRedirects)
@@ -71,6 +59,38 @@ func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 		a.Outcome, a.Reason, a.UseCopy, a.Instead = Undefined, StaleCopy, true, a.Outcome
 	}
 	return a
+}
+
+// reading is that of the answer alone, whatever came before it.
+func (p *Answers) reading(f *Facts, maxRedirects int) rowReading {
+	r := p.read(f.Kind(), maxRedirects)
+	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 &&
+		(f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
+		r.Outcome, r.Reason = p.Unauthorized, Unauthorized
+	}
+	if p.Unreachable == Unchanged {
+		r = p.asProgram(f, r, maxRedirects)
+		r.Unreachable = false
+	} else if r.Reason != Unauthorized && p.isProgram() {
+		r = p.asProgram(f, r, maxRedirects)
+	}
+	return r
+}
+
+// ClosedFor returns the time after which an outage that closes an origin may no longer do so:
+// another outcome holds, or the last copy. It is 0 if the answer is no outage, does not close
+// the origin, or does so as long as it lasts.
+func (p *Answers) ClosedFor(f Facts, maxRedirects int) time.Duration {
+	if r := p.reading(&f, maxRedirects); !r.Unreachable || r.Outcome != FullDisallow {
+		return 0
+	}
+	later := Stage{p.UnreachableLimit, p.Unreachable, p.UnreachableCopy}
+	for _, s := range append(slices.Clone(p.ServerErrorStages), later) {
+		if s.After <= later.After && (s.Outcome != FullDisallow || s.Copy != IgnoreCopy) {
+			return s.After
+		}
+	}
+	return 0
 }
 
 // stage returns the last stage that has begun of an outage of that age, if any has.

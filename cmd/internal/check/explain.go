@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -90,12 +91,12 @@ func (e *explainer) load(c *fetch.Capture) {
 func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]
-	fmt.Fprintf(e.out, "%s\n", visible.Text(answered(c, first.answer)))
+	fmt.Fprintf(e.out, "%s\n", visible.Text(answered(c, first.Profile)))
 	outcome := first.answer.Outcome
 	if first.answer.Walled {
 		outcome = answer.Undefined
 	}
-	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effects[outcome], outcome, first.answer.Shown()))
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effect(outcome, first.Profile, c), outcome, first.answer.Shown()))
 	for _, h := range c.Hops {
 		status := "no answer"
 		if h.Status != 0 {
@@ -122,6 +123,21 @@ var effects = map[answer.Outcome]string{
 	answer.Undefined:        "what may be fetched stays undefined",
 }
 
+// effect describes an outcome, and how long the profile lets an outage close an origin.
+func effect(o answer.Outcome, p *robots.Profile, c *fetch.Capture) string {
+	text := effects[o]
+	switch d := p.ClosedFor(c.Facts()); {
+	case o != answer.FullDisallow || d == 0:
+	case d%(24*time.Hour) == 0:
+		text += ", for up to " + words.Count(int64(d/(24*time.Hour)), "day")
+	case d%time.Hour == 0:
+		text += ", for up to " + words.Count(int64(d/time.Hour), "hour")
+	default:
+		text += ", for up to " + d.String()
+	}
+	return text
+}
+
 // turnedAway returns how the answer turned us away, "" if it did not.
 func turnedAway(c *fetch.Capture) answer.Reason {
 	if len(c.Hops) == 0 {
@@ -131,14 +147,15 @@ func turnedAway(c *fetch.Capture) answer.Reason {
 }
 
 // answered describes what an origin answered.
-func answered(c *fetch.Capture, a answer.Answer) string {
+func answered(c *fetch.Capture, p *robots.Profile) string {
+	a := p.Answer(c.Facts())
 	status := c.Status()
 	who := c.Origin.String() + " "
 	if n := len(c.Hops); n > 1 {
 		who += "redirects to " + c.Hops[n-1].URL + ", which "
 	}
 	if how := turnedAway(c); how != "" && !a.Walled {
-		return fmt.Sprintf("%sturns us away with status %d (%s): %s", who, status, how, effects[a.Outcome])
+		return fmt.Sprintf("%sturns us away with status %d (%s): %s", who, status, how, effect(a.Outcome, p, c))
 	}
 	switch a.Shown() {
 	case answer.Challenged:

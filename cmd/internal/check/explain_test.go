@@ -41,7 +41,8 @@ func TestAnswered(t *testing.T) {
 		{at(403), google, "turns us away with status 403 (refused): everything is allowed"},
 		{at(404), google, "has no robots.txt (404): everything is allowed"},
 		{at(429), old, "turns us away with status 429 (throttled): everything is allowed"},
-		{at(429), google, "turns us away with status 429 (throttled): nothing may be fetched while that lasts"},
+		{at(429), google, "turns us away with status 429 (throttled): nothing may be fetched while that lasts, " +
+			"for up to 12 hours"},
 		{page, strict, "answers with a web page that redirects (200)"},
 		{page, google, "answers with a page of HTML in place of a robots.txt (200)"},
 		{at(503), google, "answers with a server error (503)"},
@@ -59,7 +60,7 @@ func TestAnswered(t *testing.T) {
 		{failed(answer.ErrorAddressBlocked, 0), google,
 			"was not asked: its address is a special one, and --allow-private is not given"},
 	} {
-		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
+		if got := answered(row.capture, row.profile); got != "http://a.example "+row.want {
 			t.Errorf("%s, want %s", got, row.want)
 		}
 	}

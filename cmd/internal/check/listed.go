@@ -167,7 +167,7 @@ func (f *checkFlags) readListed(
 		return capture, list, f.close(list, of)
 	}
 	if len(answer.Further) == 0 {
-		return nil, nil, f.notListed("was not asked for: " + answered(answer, profiles[0].Answer(answer.Facts())))
+		return nil, nil, f.notListed("was not asked for: " + answered(answer, profiles[0]))
 	}
 	for i, further := range answer.Further {
 		if err := list.add(further); err != nil {

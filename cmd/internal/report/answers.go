@@ -187,7 +187,7 @@ func (d *data) meaning() string {
 	var means []string
 	for _, m := range []struct{ key, words string }{
 		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},
-		{"full_disallow", "everything is closed until they answer again at"},
+		{"full_disallow", "everything is closed without rules at"},
 		{"undefined", "the document leaves the policy open for"},
 		{"wall", "a wall hides the policy of"},
 	} {

@@ -256,7 +256,7 @@ func TestSentences(t *testing.T) {
 		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
 		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts " +
-			"(18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
+			"(18.0%) and everything is closed without rules at 20 hosts (2.0%).",
 		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
 		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
 		"The commonest extension is content-signal, in 1.0% of files",
