@@ -46,12 +46,39 @@ func requestOf(line string) (r request, ok bool) {
 	words := strings.Split(m[3], " ")
 	if len(words) == 3 && strings.HasPrefix(words[2], "HTTP/") &&
 		(strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://")) {
-		r.url = words[1]
+		r.url = unescaped(words[1])
 	}
 	if o, _, err := fetch.Parse(r.url, ""); err == nil && strings.Contains(r.url, "://") {
 		r.proxied = o.Host
 	}
 	return r, true
+}
+
+// unescaped undoes the escapes of a log in a request target: \xHH of nginx and Apache, and \" and
+// the like of Apache. Bytes that no URL has are percent-encoded.
+func unescaped(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	const names, values = `"\bnrtv`, "\"\\\b\n\r\t\v"
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		if b == '\\' && i+1 < len(s) {
+			code := s[min(i+2, len(s)):min(i+4, len(s))]
+			if n, err := strconv.ParseUint(code, 16, 8); s[i+1] == 'x' && len(code) == 2 && err == nil {
+				b, i = byte(n), i+3
+			} else if at := strings.IndexByte(names, s[i+1]); at >= 0 {
+				b, i = values[at], i+1
+			}
+		}
+		if b <= ' ' || b >= 0x7f {
+			out = fmt.Appendf(out, "%%%02X", b)
+		} else {
+			out = append(out, b)
+		}
+	}
+	return string(out)
 }
 
 // virtualHost returns the host of a log of several, "" for one that begins with the client: a

@@ -50,3 +50,17 @@ func TestHostsOfAccessLogs(t *testing.T) {
 		}
 	}
 }
+
+// Servers escape what stands between quotes; the target is judged as it was asked for.
+func TestEscapesOfAccessLogs(t *testing.T) {
+	for target, want := range map[string]string{
+		`/caf\xC3\xA9/x`: "/caf%C3%A9/x", `/caf\xc3\xa9`: "/caf%C3%A9", `/a\x22b\x5Cc`: `/a"b\c`, `/a\"b\\c\\x41`: `/a"b\c\x41`,
+		`/a\n\t\x7F`: "/a%0A%09%7F", `/a\x2`: `/a\x2`, `/a\xZZ\q`: `/a\xZZ\q`, `/a%5Cx41`: "/a%5Cx41",
+		`http://a.example/\xE9`: "http://a.example/%E9",
+	} {
+		r, ok := requestOf(`192.0.2.1 - - [20/Nov/2026:10:15:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "-"`)
+		if !ok || r.url != want {
+			t.Errorf("%s: %q, %v; want %q", target, r.url, ok, want)
+		}
+	}
+}
