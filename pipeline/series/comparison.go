@@ -19,8 +19,9 @@ type Change struct {
 	*Pairs
 }
 
-// Pairs are the hosts that both runs have, of a change that is paired.
+// Pairs are the hosts whose policies both runs know, of a change that is paired.
 type Pairs struct {
+	both   int64   // counted by both runs
 	Hosts  int64   `json:"paired_hosts"`
 	Gained int64   `json:"gained"` // counted by the later run alone
 	Lost   int64   `json:"lost"`   // counted by the earlier run alone
@@ -72,14 +73,14 @@ func (c *comparison) of(a, b *schema.Point, level float64) Change {
 		}
 		if p := c.known[runs](idOf(b)); p.hosts() > 0 {
 			d, low, high := p.difference(quantile)
-			return Change{d, low, high, Paired, &Pairs{p.hosts(), p.gained, p.lost, p.chance()}}
+			return Change{d, low, high, Paired, &Pairs{p.both, p.hosts(), p.gained, p.lost, p.chance()}}
 		}
 	}
 	low, high := difference(a, b, quantile)
 	return Change{*b.Share - *a.Share, low, high, Unpaired, nil}
 }
 
-// Course is the share of hosts that shut an agent out, run by run.
+// Course is the share of the hosts whose rules decide that shut an agent out, run by run.
 type Course struct {
 	Agent      string  `json:"agent"`
 	Population string  `json:"population"`
@@ -117,8 +118,8 @@ type Courses struct {
 	Pages []Met `json:"pages"`
 }
 
-// Courses returns the shares of hosts of a population that shut agents out, under the first
-// profile, and how they differ from those of the first run.
+// Courses returns the shares of the hosts of a population, of those whose rules decide, that shut
+// agents out, under the first profile, and how they differ from those of the first run.
 func (r *Result) Courses(population string, agents []string) Courses {
 	c := Courses{Agents: []Course{}, Method: Unpaired, Listed: r.Listed(agents),
 		Pages: r.Pages(agents)}

@@ -37,7 +37,8 @@ type Mover struct {
 	Change
 }
 
-// End is a share at one end of a movement.
+// End is a share at one end of a movement: of the files of the run or, where runs are paired, of the
+// hosts of the pairs.
 type End struct {
 	Run         string    `json:"run"`
 	Date        time.Time `json:"date"`
@@ -48,22 +49,27 @@ type End struct {
 
 func endOf(p *schema.Point) End { return End{p.Run, p.Date, p.Count, p.Denominator, *p.Share} }
 
+func (e *End) of(n, hosts int64) {
+	e.Count, e.Denominator, e.Share = n, hosts, float64(n)/float64(hosts)
+}
+
 // moves reports whether a point is of a figure whose movement is of interest: an agent
-// that is shut out, a category of which any agent is, or a signal.
+// that is shut out, a category of which any agent is, or a signal. The share is of the hosts that
+// have a file: of all hosts it would move with outages and walls, where no policy did.
 func moves(p *schema.Point) bool {
 	key := schema.OrZero(p.Key)
 	switch p.Metric {
 	case "policy":
-		return p.Base == baseHosts && key == "disallow_all"
+		return p.Base == baseFiles && key == "disallow_all"
 	case "category":
-		return p.Base == baseHosts && key == "any"
+		return p.Base == baseFiles && key == closesAny
 	case "signal":
-		return p.Base == baseHosts
+		return p.Base == baseTexts
 	}
 	return false
 }
 
-// Movers compares the shares of hosts of a population in a stratum, under the first
+// Movers compares the shares of files of a population in a stratum, under the first
 // profile: of the last run, and of the earliest run from which on all neighbours are
 // comparable.
 //
@@ -98,9 +104,16 @@ func (r *Result) Movers(population, stratum string) Movers {
 	m.Method = compare.method()
 	for _, ends := range chains {
 		a, b := ends[0], ends[1]
-		if change := compare.of(a, b, m.Level); !change.IsChance(m.Level) {
-			m.Movers = append(m.Movers, Mover{b.Metric, b.Agent, b.Category, b.Key, endOf(a), endOf(b), change})
+		change := compare.of(a, b, m.Level)
+		if change.IsChance(m.Level) {
+			continue
 		}
+		from, to := endOf(a), endOf(b)
+		if p := change.Pairs; p != nil {
+			from.of(p.both+p.Lost, p.Hosts)
+			to.of(p.both+p.Gained, p.Hosts)
+		}
+		m.Movers = append(m.Movers, Mover{b.Metric, b.Agent, b.Category, b.Key, from, to, change})
 	}
 	slices.SortStableFunc(m.Movers,
 		func(a, b Mover) int { return cmp.Compare(math.Abs(b.Difference), math.Abs(a.Difference)) })

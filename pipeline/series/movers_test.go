@@ -14,7 +14,7 @@ import (
 func simplePoint(run int, agent string, count, of int64) schema.Point {
 	p := schema.Point{
 		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"),
-		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseHosts,
+		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseFiles,
 		Count: count, Denominator: of,
 	}
 	if run > 1 {
@@ -102,7 +102,7 @@ func TestMoversAreNotChance(t *testing.T) {
 func TestMoversBetweenComparableRuns(t *testing.T) {
 	broken := func(p schema.Point) schema.Point { p.Comparable = new(false); return p }
 	signal := func(p schema.Point) schema.Point {
-		p.Metric, p.Key, p.Agent = "signal", new("content-signal ai-train=no"), nil
+		p.Metric, p.Key, p.Agent, p.Base = "signal", new("content-signal ai-train=no"), nil, baseTexts
 		return p
 	}
 	rfc := func(p schema.Point) schema.Point { p.Profile = new("rfc9309"); return p }

@@ -9,7 +9,7 @@ import (
 )
 
 // Two runs that have a host in common say twice whether a figure counts it, and a host seldom
-// changes. Where the same hosts are compared, only those count that changed: gained hosts are
+// changes. A host that one of them could not read has said nothing. Where the same hosts are compared, only those count that changed: gained hosts are
 // counted by the later run alone, lost ones by the earlier. Whether the share moved is asked
 // of these by McNemar's exact test (Q. McNemar, Psychometrika 12, 1947, 153); the interval is
 // [summary.PairedShares]. Hosts of one domain count as independent here: with
@@ -52,16 +52,17 @@ type pairing struct {
 	numbers map[id]uint16 // in ids
 	sets    map[string]uint32
 	texts   []string   // sets: numbers of two bytes, ascending
-	runs    [][]uint32 // by host of the panel: noAnswer, severalAnswers, or a set
+	runs    [][]uint32 // by host of the panel: noAnswer, severalAnswers, unread, or a set
 	bands   [][]uint8  // the same, indexes of names
 	names   []string
 }
 
 // States of a host in a run beside sets of figures. A host with several answers, of several
-// origins or captures, has no pair.
+// origins or captures, has no pair, and neither has one whose policy is unknown in a run.
 const (
 	noAnswer = iota
 	severalAnswers
+	unread
 	firstSet
 )
 

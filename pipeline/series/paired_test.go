@@ -222,3 +222,54 @@ func TestPairsOfHosts(t *testing.T) {
 		t.Errorf("%+v is not a figure that pairs know", got)
 	}
 }
+
+// An outage that hides half of the hosts moves nothing, as no policy changed; what does change among
+// the others is told, in shares of those whose policies both runs know.
+func TestOutagesMoveNothing(t *testing.T) {
+	dir := t.TempDir()
+	var ids []string
+	for at := range 2 {
+		m := make(madeUp)
+		for i := range 2000 {
+			classes := map[string]string{"A": "allow_all", "B": "partial", "C": "partial"}
+			if i%2 == 0 {
+				classes["A"] = "disallow_all"
+			}
+			if at == 1 && i%20 == 3 {
+				classes["B"] = "disallow_all"
+			}
+			if at == 1 && i%4 < 2 {
+				classes = map[string]string{"A": "unknown", "B": "unknown", "C": "unknown"}
+			}
+			m[fmt.Sprintf("www.d%d.com", i)] = classes
+		}
+		ids = append(ids, fmt.Sprint("r", at))
+		m.write(t, dir, ids[at], at)
+	}
+	for name, c := range map[string]struct {
+		Config
+		population string
+	}{
+		"paired": {Config{Panel: true, Paired: true}, "panel"}, "unpaired": {Config{Paired: true}, All},
+		"clustered": {Config{Panel: true, Paired: true, Clustered: true}, "panel"},
+	} {
+		c.In, c.Runs = sinktest.Open(t, dir), ids
+		r, err := Read(t.Context(), c.Config)
+		must(t, err)
+		for _, x := range r.Movers(c.population, All).Movers {
+			if schema.OrZero(x.Agent) != "B" && schema.OrZero(x.Category) == "" {
+				t.Errorf("%s: %s moved: %+v", name, schema.OrZero(x.Agent), x)
+			}
+			if x.Pairs != nil && (x.From.Denominator != 1000 || x.To.Denominator != 1000 || x.Hosts != 1000 ||
+				math.Abs(x.To.Share-x.From.Share-x.Difference) > 1e-12) {
+				t.Errorf("%s: %+v %+v", name, x, x.Pairs)
+			}
+		}
+		for _, course := range r.Courses(c.population, []string{"A"}).Agents {
+			if last := course.Runs[1]; course.Stratum == All && (last.Since == nil || !last.IsChance ||
+				last.Denominator != 1000 || *last.Share != 0.5) {
+				t.Errorf("%s: %+v", name, last)
+			}
+		}
+	}
+}

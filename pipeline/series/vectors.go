@@ -195,6 +195,20 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 	})
 }
 
+// isRead reports whether the policy of a host is known under the first profile of the series, by
+// its vector.
+func (h *hostReader) isRead(vector string) bool {
+	first := slices.Index(h.profiles, h.Profiles[0])
+	if first < 0 || vector[len(h.profiles)] != 0 { // a wall
+		return false
+	}
+	switch answer.Outcome(outcomes[vector[first]]) {
+	case answer.ConditionalAllow, answer.FullAllow:
+		return true
+	}
+	return false
+}
+
 // mostVectors is the number of vectors from which counts are made, so that a panel
 // takes the same memory however many hosts there are.
 const mostVectors = 1 << 16
@@ -223,7 +237,9 @@ func (s *hostSegment) merge() {
 		if h.pairing != nil && s.inPanel[i] && !s.twice[i] {
 			set, known := h.sets[n]
 			if !known {
-				set = h.pairing.set(h.figures.ids, h.figures.of(h.texts[n]), h.Profiles[0])
+				if set = unread; h.isRead(h.texts[n]) {
+					set = h.pairing.set(h.figures.ids, h.figures.of(h.texts[n]), h.Profiles[0])
+				}
 				h.sets[n] = set
 			}
 			h.pairing.add(h.place, s.places[i], s.bands[i], set)

@@ -53,6 +53,7 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		p.Line("")
 		showMet(p, &c.Pages[i])
 	}
+	p.Line("with rules: hosts whose rules decide, of which the shares are, so that no outage moves them")
 	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of " +
 		"them together in 95% of samples; ~ may be chance")
 	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))
@@ -93,7 +94,7 @@ func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
 // showCourse prints the course of one agent in one stratum.
 func showCourse(p *cli.Text, r *series.Result, c *series.Course) {
 	of := ""
-	if r.Panel != nil {
+	if r.Panel != nil && c.Stratum == series.All {
 		of = ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"
 	}
 	t := newRunsTable(p, "Hosts that shut out "+c.Agent, c.Stratum, of)
@@ -114,7 +115,7 @@ func showCourse(p *cli.Text, r *series.Result, c *series.Course) {
 		}
 		t.add(row, s.WhyNot, "not comparable")
 	}
-	t.print([]string{"run", "date", "shut out", "hosts", "share", "interval", "since first", "interval"})
+	t.print([]string{"run", "date", "shut out", "with rules", "share", "interval", "since first", "interval"})
 }
 
 // showListed prints how much of what they list hosts let one agent fetch.

@@ -14,11 +14,14 @@ func (d *seriesData) differences() *draw.Figure {
 	if len(d.Runs) < 2 {
 		return nil
 	}
-	population, of := series.All, "all hosts"
+	population, of := series.All, "the hosts whose rules decide (of signals: that have a file)"
 	if d.Panel != nil {
-		population, of = "panel", words.Hosts(d.Panel.Hosts)+" that all runs have"
+		population, of = "panel", of+", of "+words.Hosts(d.Panel.Hosts)+" that all runs have"
 	}
 	m := d.Movers(population, series.All)
+	if m.Method == series.Paired {
+		of = words.Hosts(d.Panel.Hosts) + " that all runs have, of those whose policies both compared runs know"
+	}
 	if len(m.Movers) == 0 {
 		return nil
 	}

@@ -26,7 +26,10 @@ func movers(r *series.Result) series.Movers {
 // showMovers prints the agents, categories and signals that moved most.
 func showMovers(out io.Writer, r *series.Result) {
 	p, m := &cli.Text{Out: out}, movers(r)
-	title := "What moved most, as shares of hosts"
+	title := "What moved most, as shares of hosts whose rules decide (signals: that have a file)"
+	if m.Method == series.Paired {
+		title = "What moved most, as shares of hosts whose policies are known in both runs"
+	}
 	switch m.Stratum {
 	case series.All:
 	case series.Weighted:
@@ -34,7 +37,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	default:
 		title += " of the stratum " + p.Foreign(m.Stratum)
 	}
-	if r.Panel != nil {
+	if r.Panel != nil && m.Stratum == series.All {
 		title += ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"
 	}
 	var rows [][]string
@@ -66,8 +69,8 @@ func showMovers(out io.Writer, r *series.Result) {
 
 // howCompared says how runs were compared, and how that allows for many figures.
 func howCompared(method string, n int64, what string, isPanel bool) string {
-	text := "paired: the hosts that all runs have, host by host (McNemar's exact test; of few hosts it " +
-		"takes for chance what the interval does not)"
+	text := "paired: the hosts that all runs have and both compared ones could read, host by host (McNemar's exact " +
+		"test; of few hosts it takes for chance what the interval does not)"
 	switch {
 	case method == series.Paired:
 	case isPanel:

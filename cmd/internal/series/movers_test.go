@@ -19,7 +19,7 @@ func TestShowMovers(t *testing.T) {
 		p := schema.Point{
 			Metric: metric, Population: "all", Stratum: "all", Key: &key, Profile: new("google"), Run: run,
 			Date: time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC),
-			Base: "hosts", Count: count, Denominator: 1000, Share: &share, Low: new(max(0, share-0.01)),
+			Base: "files", Count: count, Denominator: 1000, Share: &share, Low: new(max(0, share-0.01)),
 			High: new(share + 0.01), Method: new("wilson"),
 		}
 		if metric == "policy" {
@@ -27,6 +27,8 @@ func TestShowMovers(t *testing.T) {
 		}
 		if metric != "signal" {
 			p.Category = new("ai-training")
+		} else {
+			p.Base = "texts"
 		}
 		if month > 1 {
 			p.Comparable = new(true)
@@ -44,7 +46,7 @@ func TestShowMovers(t *testing.T) {
 	}
 	var out bytes.Buffer
 	showMovers(&out, r)
-	want := `What moved most, as shares of hosts
+	want := `What moved most, as shares of hosts whose rules decide (signals: that have a file)
 figure                       from        to           then    now  points        interval
 GPTBot shut out              2026-01-01  2026-02-01   5.0%  25.0%   +20.0  +16.2 to +23.9
 x\u001b[31m                  2026-01-01  2026-02-01  30.0%  10.0%   -20.0  -24.3 to -15.6

@@ -57,14 +57,16 @@ front pages and sitemaps host by host, and read nearly all tables of every run.
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
 
 With --movers, the output is what moved most between the first and the last of
-comparable runs: shares of hosts that shut an agent or a category out, and of hosts
-with a signal. A figure that may have moved by chance is left out. With --panel, the
-same hosts are compared pair by pair (McNemar's exact test, and the interval of paired
-shares), without clusters; else runs count as samples that differ. All figures together
-hold in 95 % of samples (Bonferroni).
+comparable runs: shares of the hosts whose rules decide that shut an agent or a category
+out, and of files with a signal; an outage moves none. A figure that may have moved by
+chance is left out. With --panel, the same hosts are compared pair by pair, those whose
+policies both runs know (McNemar's exact test, and the interval of paired shares), without
+clusters; else runs count as samples that differ. All figures together hold in 95 % of
+samples (Bonferroni).
 
-With --agent, the output is the share of hosts that shut the agent out, with its
-interval, by run and stratum, and the difference from the first run, compared likewise.
+With --agent, the output is the share of the hosts whose rules decide that shut the agent
+out, with its interval, by run and stratum, and the difference from the first run,
+compared likewise.
 Where a run read sitemaps (--sitemaps), so is the median share of what hosts list that
 the agent may fetch, with quartiles, by run and stratum, of all hosts also with --panel.
 

@@ -109,7 +109,7 @@ func TestDifferencesAreDrawn(t *testing.T) {
 			share, low, high := summary.ShareOf(n, 10_000)
 			r.Points = append(r.Points, schema.Point{
 				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"),
-				Key: new("disallow_all"), Run: run.Run, Base: "hosts",
+				Key: new("disallow_all"), Run: run.Run, Base: "files",
 				Count: n, Denominator: 10_000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Comparable: new(true),
 			})
 		}
