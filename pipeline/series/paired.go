@@ -9,11 +9,12 @@ import (
 )
 
 // Two runs that have a host in common say twice whether a figure counts it, and a host seldom
-// changes. A host that one of them could not read has said nothing. Where the same hosts are compared, only those count that changed: gained hosts are
-// counted by the later run alone, lost ones by the earlier. Whether the share moved is asked
-// of these by McNemar's exact test (Q. McNemar, Psychometrika 12, 1947, 153); the interval is
-// [summary.PairedShares]. Hosts of one domain count as independent here: with
-// --clustered, runs are compared as if they were apart, which claims less.
+// changes. A host that one of them could not read has said nothing. Where the same hosts are
+// compared, only those count that changed: gained hosts are counted by the later run alone,
+// lost ones by the earlier. Whether the share moved is asked of these by McNemar's exact test
+// (Q. McNemar, Psychometrika 12, 1947, 153); the interval is [summary.PairedShares]. Hosts of
+// one domain count as independent here: with --clustered, runs are compared as if they were
+// apart, which claims less.
 
 // pairs counts hosts that two runs have, by whether a figure counts them.
 type pairs struct{ both, gained, lost, none int64 }

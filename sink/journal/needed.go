@@ -40,7 +40,8 @@ var Later = append(slices.Clone(laterNeeded),
 var madeAnew = []string{
 	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome",
 	"fetches.final_url", "fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.only_comments",
-	"fetches.stale_since", "fetches.unreachable_since", "fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
+	"fetches.stale_since", "fetches.unreachable_since", "fetches.lines", "fetches.groups", "fetches.rules",
+	"fetches.sitemaps", "fetches.invalid_lines",
 }
 
 // Needed returns the columns, as table.column, without which a run cannot be

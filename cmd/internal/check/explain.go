@@ -96,7 +96,8 @@ func (e *explainer) capture(c *fetch.Capture) {
 	if first.answer.Walled {
 		outcome = answer.Undefined
 	}
-	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effect(outcome, first.Profile, c), outcome, first.answer.Shown()))
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effect(outcome, first.Profile, c), outcome,
+		first.answer.Shown()))
 	for _, h := range c.Hops {
 		status := "no answer"
 		if h.Status != 0 {

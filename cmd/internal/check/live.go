@@ -112,8 +112,8 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 func afterNothing(c *fetch.Capture) string {
 	text := "this machine may be cut off; if it is connected, give --accept-unreachable"
 	if c.Error == answer.ErrorReset || c.Error == answer.ErrorTLS { // which follow a connection
-		text = "the connection was accepted, so this machine is not cut off; if no proxy or filter on the way ended it, give " +
-			"--accept-unreachable"
+		text = "the connection was accepted, so this machine is not cut off; if no proxy or filter on the way ended it, " +
+			"give --accept-unreachable"
 	}
 	if c.Origin.Scheme == "https" {
 		text += ", or http:// before a host without https"

@@ -54,8 +54,8 @@ func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.
 	}
 	for _, g := range groups[:min(len(groups), mostGroups)] {
 		rows = append(rows, []string{
-			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Known), words.Number(g.Closed), words.PercentKnown(g.Closed, g.Known), g.Interval(),
-			g.Difference(),
+			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Known), words.Number(g.Closed),
+			words.PercentKnown(g.Closed, g.Known), g.Interval(), g.Difference(),
 		})
 	}
 	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),

@@ -179,7 +179,8 @@ func TestWallsHaveNoRules(t *testing.T) {
 }
 
 func TestWallsAgreeInNumber(t *testing.T) {
-	for n, want := range map[int64]string{0: "", 1: "1 host, which counts as unread", 2: "2 hosts, which count as unread"} {
+	for n, want := range map[int64]string{0: "", 1: "1 host, which counts as unread",
+		2: "2 hosts, which count as unread"} {
 		var out strings.Builder
 		showOthers(&cli.Text{Out: &out}, &figures{noun: "host", Walls: map[string]int64{"cloudflare": n}})
 		if got := out.String(); !strings.Contains(got, want) || (n == 0) != (got == "") {

@@ -17,8 +17,9 @@ func (d *data) intervals() *draw.Figure {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "intervals", Of: "Shares of the hosts whose policy for the agent is known, as neither an outage nor a wall hides " +
-			"it, that shut the agent out, with the interval of 95%.",
+		ID: "intervals",
+		Of: "Shares of the hosts whose policy for the agent is known, as neither an outage nor a wall hides it, that shut " +
+			"the agent out, with the interval of 95%.",
 		Head: []string{"agent", "shut_out", "known"},
 		Note: "The interval holds the true share in 95% of samples, if the hosts were drawn at random, one by one: " +
 			"Wilson's score interval. A list that is no sample, such as the first million of a ranking, has no such error. " +
@@ -35,8 +36,8 @@ func (d *data) intervals() *draw.Figure {
 			if most := namesOf(fates, func(b counters.Fate) bool { return b.Closed == a.Closed }); len(most) > 1 {
 				lead = words.Tied(most, "agents") + " are shut out most often, each by "
 			}
-			f.Title = lead + words.OfCount(a.Closed, a.Known, d.noun()) + " whose policy is known; if these are a sample, by " + said +
-				" of all"
+			f.Title = lead + words.OfCount(a.Closed, a.Known, d.noun()) +
+				" whose policy is known; if these are a sample, by " + said + " of all"
 		}
 		all = append(all, draw.Spread{Name: a.Agent, Sub: words.Category.Of(a.Category), At: share, Low: low, High: high,
 			Class: "closed", Value: words.Percent(a.Closed, a.Known) + ", " + said})

@@ -37,7 +37,8 @@ func TestGroupsAreComparedWithTheOthers(t *testing.T) {
 	dark := make(counters.Sums)
 	dark.Add(summary.Count{Metric: "targets", N: 30})
 	dark.Add(summary.Count{Metric: "category", Category: counters.Headline, Profile: "google", Key: "unknown", N: 30})
-	for i, g := range (Labels{"sector": {"all": group(50, 100), "hidden": hidden, "dark": dark}}).Groups("sector", "google") {
+	some := Labels{"sector": {"all": group(50, 100), "hidden": hidden, "dark": dark}}
+	for i, g := range some.Groups("sector", "google") {
 		share := 0.5
 		if i == 2 {
 			share = 0

@@ -71,8 +71,9 @@ func (d *data) ranks() *draw.Figure {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "ranks", Of: "Shares of the hosts of each band of rank whose policy for the agent is known, as neither an outage " +
-			"nor a wall hides it, that shut the agent out: the darker, the more.",
+		ID: "ranks",
+		Of: "Shares of the hosts of each band of rank whose policy for the agent is known, as neither an outage nor a " +
+			"wall hides it, that shut the agent out: the darker, the more.",
 		Heat: new(draw.Heat),
 		Head: []string{"agent", "stratum", "shut_out", "known"},
 	}

@@ -30,10 +30,10 @@ an origin or a URL.
 
 A run that could not read the host is an outage or, where a wall answered in place of
 the file, a wall; each such run has a line. From a run whose list lacks it the host is
-absent, also before its first state. None of these is a change of policy. The state before a change is that
-of the last run that could read the host. Of several captures of an origin in a run, the
-last one counts. Where runs are further apart than usual (more than one and a half times
-the median), the gap is shown.
+absent, also before its first state. None of these is a change of policy. The state
+before a change is that of the last run that could read the host. Of several captures of
+an origin in a run, the last one counts. Where runs are further apart than usual (more
+than one and a half times the median), the gap is shown.
 
 With --agent, only changes for these agents and for the whole host are shown.
 
