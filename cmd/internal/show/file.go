@@ -51,6 +51,23 @@ func (v *hostView) marks() map[int32]bool {
 	return marks
 }
 
+// titleOfFile says what the body is: the file or, where the answer has none, what the memory
+// or the run has in its place.
+func (v *hostView) titleOfFile() string {
+	const minute = "2006-01-02 15:04"
+	switch t := v.target; {
+	case t.ContentDigest == nil && t.CopyTime != nil:
+		return fmt.Sprintf("the last copy, of %s, which was not judged", t.CopyTime.UTC().Format(minute))
+	case t.ContentDigest == nil:
+		return "the page of the error, which was not judged"
+	case t.StaleSince != nil:
+		return fmt.Sprintf("the last copy, of %s, which was judged", t.StaleSince.UTC().Format(minute))
+	case v.Challenge != nil:
+		return "the page of the wall"
+	}
+	return "the file"
+}
+
 // printFile prints the file, or the part around the lines that decide, which are marked.
 func (v *hostView) printFile(p *cli.Text) {
 	if v.body == nil {
@@ -61,10 +78,7 @@ func (v *hostView) printFile(p *cli.Text) {
 	for line := range robots.SplitLines(v.body) {
 		lines = append(lines, line)
 	}
-	title := "\nthe file"
-	if v.Challenge != nil {
-		title = "\nthe page of the wall"
-	}
+	title := "\n" + v.titleOfFile()
 	if len(marks) > 0 {
 		title += ", with > before the lines that decide"
 	}

@@ -66,7 +66,8 @@ group does. agents has those of --agent: {"agent", "category", "class", "match",
 before is the complete run before this one, and changes what changed since under the profile
 for the agents, as robocensus diff finds it for the last capture: rows of the table changes;
 null if the two cannot be compared. notes say what is not compared. body is the file, as far
-as it is text, if the run keeps bodies (--keep-bodies).
+as it is text, if the run keeps bodies (--keep-bodies): the last copy where reason is
+stale_copy, the page of a wall behind one, and null where a copy was not judged.
 
 With --sql, the output is the queries that give the same from the tables.
 

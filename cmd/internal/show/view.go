@@ -57,7 +57,7 @@ type hostView struct {
 	Before     *string                   `json:"before"`  // the complete run before this one
 	Changes    []changeView              `json:"changes"` // since that run; nil if the two cannot be compared
 	Notes      []string                  `json:"notes"`   // what is not compared
-	Body       *string                   `json:"body"`    // nil if the run does not keep it
+	Body       *string                   `json:"body"`    // nil if the run does not keep it, or it is not of this answer
 	names      bool                      // the terminal names agents
 	target     *lookup.Target
 	policies   []schema.Policy
@@ -180,8 +180,8 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	}
 	v.addDeciding()
 	body, err := lookup.Body(ctx, r, t)
-	if body != nil {
-		v.Body, v.body = new(schema.Text(body)), body
+	if v.body = body; body != nil && t.ContentDigest != nil {
+		v.Body = new(schema.Text(body))
 	}
 	return v, err
 }
