@@ -430,13 +430,14 @@ func TestLabelsOfAList(t *testing.T) {
 		archive.WriteString(warcResponse(host, "HTTP/1.1 404 Not Found\r\n\r\n"))
 	}
 	labels := "sep=;\nDomain;Sector;Country\na.example;news;de\nb.example;shop;\nb.example;news;fr\nb.example;shop;fr\n" +
-		"c.example;gov;it\nnot a host;x;y\nd.example;" + strings.Repeat("x", 201) + ";\n"
+		"c.example;gov;it\nnot a host;x;y\nd.example;" + strings.Repeat("x", 201) + ";\n" +
+		"d.example;M\xf6bel;\n"
 	c := storedConfig(t, source.Config{Schemes: []string{"http"},
 		WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}, Labels: writeFile(t, "labels.csv", []byte(labels))})
 	result, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
-	if result.Rejected != 3 || result.RejectedFor["origin_not_in_run"].N != 2 || result.LeftLabels != 2 {
-		t.Errorf("rejected: %v; %d labels not taken, want 2", result.RejectedFor, result.LeftLabels)
+	if result.Rejected != 3 || result.RejectedFor["origin_not_in_run"].N != 2 || result.LeftLabels != 3 {
+		t.Errorf("rejected: %v; %d labels not taken, want 3", result.RejectedFor, result.LeftLabels)
 	}
 	var got []string
 	for _, row := range rowsOf[schema.Label](t, c, "labels") {
@@ -459,7 +460,8 @@ func TestLabelsOfAList(t *testing.T) {
 			got = append(got, row[0]+" "+why)
 		}
 	}
-	if diff := gocmp.Diff([]string{"5 label_conflict", "8 bad_host", "9 label_too_long"}, got); diff != "" {
+	want = []string{"5 label_conflict", "8 bad_host", "9 label_too_long", "10 label_not_utf8"}
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("rejected (-want +got):\n%s\n%v", diff, rows)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -53,6 +54,8 @@ func (l *labelColumns) find(fields []string, c *columns) error {
 		switch {
 		case slices.Contains(l.names, name):
 			return fmt.Errorf("has two columns %q: a label needs a name of its own", name)
+		case !utf8.ValidString(f):
+			return fmt.Errorf("has a column %q, which cannot be a label: %s", name, notUTF8)
 		case schema.IsOwnLabel(name):
 			return fmt.Errorf("has a column %q, which is the name of a label of the program: rename the column", name)
 		case len(name) > maxLabelName || strings.ContainsAny(name, "=*"):
@@ -63,6 +66,9 @@ func (l *labelColumns) find(fields []string, c *columns) error {
 	}
 	return nil
 }
+
+// notUTF8 says what to do about a label that is no text.
+const notUTF8 = "it is not UTF-8; convert the list, as by iconv -f WINDOWS-1252 -t UTF-8"
 
 // SameColumn reports whether a user means a column by a name.
 func SameColumn(wanted, name string) bool {
@@ -226,6 +232,13 @@ func (l *labelList) begin(names []string) {
 // add adds a row.
 func (l *labelList) add(host string, r *row) error {
 	for i, value := range r.labels {
+		if !utf8.ValidString(value) {
+			if err := l.conflict(r.line, r.text, fmt.Sprintf("label_not_utf8: %s is %s: %s", l.names[i],
+				strconv.Quote(summary.Cut(schema.TextString(value))), notUTF8)); err != nil {
+				return err
+			}
+			continue
+		}
 		if len(value) > maxLabelValue {
 			if err := l.conflict(r.line, r.text, fmt.Sprintf("label_too_long: %s has %d bytes, more than %d", l.names[i],
 				len(value), maxLabelValue)); err != nil {
