@@ -90,6 +90,9 @@ func logical(t parquet.Type) any {
 // numbers with gaps. Times are as in RFC 3339, and days the dates of these.
 func readerOf(t parquet.Type) func(leaf, *parquet.FileColumnChunk) column {
 	means := logical(t)
+	if of, ok := means.(*format.DecimalType); ok {
+		return decimals(t.Kind(), int(of.Scale))
+	}
 	number, isNumber := means.(*format.IntType)
 	isNumber = isNumber || means == nil
 	switch t.Kind() {

@@ -68,6 +68,8 @@ func arrowText(c arrow.Array, row int) (text string, isRead bool) {
 		text = strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%f", v.Value(row)), "0"), ".")
 	case *array.Binary:
 		text = string(v.Value(row))
+	case *array.Decimal128:
+		text = v.Value(row).ToString(v.DataType().(*arrow.Decimal128Type).Scale)
 	case *array.String, *array.Int8, *array.Int16, *array.Int32, *array.Int64,
 		*array.Uint8, *array.Uint16, *array.Uint32, *array.Uint64:
 		text = c.ValueStr(row)
@@ -106,7 +108,8 @@ func ofArrow(t testing.TB, rows int, options ...arrowparquet.WriterProperty) []b
 		arrow.FixedWidthTypes.Boolean, arrow.FixedWidthTypes.Date32, &arrow.Decimal128Type{Precision: 9, Scale: 2},
 		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, &arrow.TimestampType{Unit: arrow.Microsecond},
 		&arrow.TimestampType{Unit: arrow.Nanosecond}, arrow.ListOf(arrow.BinaryTypes.String),
-		&arrow.FixedSizeBinaryType{ByteWidth: 3},
+		&arrow.FixedSizeBinaryType{ByteWidth: 3}, &arrow.Decimal128Type{Precision: 18, Scale: 0},
+		&arrow.Decimal128Type{Precision: 38, Scale: 7},
 	}
 	var fields []arrow.Field
 	for i, of := range types {
@@ -187,7 +190,7 @@ func TestForeignFilesAreAsArrowReadsThem(t *testing.T) {
 		compress.Codecs.Brotli, compress.Codecs.Zstd}
 	encodings := map[string][]arrowparquet.WriterProperty{
 		"dictionary": nil,
-		"plain":      {arrowparquet.WithDictionaryDefault(false)},
+		"plain":      {arrowparquet.WithDictionaryDefault(false), arrowparquet.WithStoreDecimalAsInteger(true)},
 		"delta": {
 			arrowparquet.WithDictionaryDefault(false),
 			arrowparquet.WithEncodingFor("c0.utf8", arrowparquet.Encodings.DeltaByteArray),
@@ -451,4 +454,23 @@ func FuzzForeign(f *testing.F) {
 	f.Add(written(f, []row{{Seq: 1, Text: "x", Line: &line}, {Seq: 2}}))
 	f.Add(ofArrow(f, 5, arrowparquet.WithCompression(compress.Codecs.Snappy)))
 	f.Fuzz(func(t *testing.T, content []byte) { cellsOf(content) })
+}
+
+// Decimals have as many digits after the point as their type says, in whatever they are stored.
+func TestDecimals(t *testing.T) {
+	for _, row := range []struct {
+		digits string
+		scale  int
+		want   string
+	}{{"150", 2, "1.50"}, {"7", 0, "7"}, {"-7", 2, "-0.07"}, {"0", 3, "0.000"}, {"12", -2, "12"},
+		{"-123456", 3, "-123.456"}} {
+		if got := decimalText(row.digits, row.scale); got != row.want {
+			t.Errorf("%s of scale %d is %s, want %s", row.digits, row.scale, got, row.want)
+		}
+	}
+	for want, b := range map[string][]byte{"0": {}, "150": {0, 150}, "-106": {150}, "-1": {255, 255, 255}, "127": {127}} {
+		if got := signed(b).String(); got != want {
+			t.Errorf("%v is %s, want %s", b, got, want)
+		}
+	}
 }

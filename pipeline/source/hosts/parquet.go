@@ -80,6 +80,10 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, asked form, 
 		}
 		isLabel := asked.labels != nil && slices.Contains(asked.labels.at, i)
 		if !field.IsText && !(field.IsTime && isLabel) {
+			if isLabel && slices.Contains(asked.labels.wanted, AllLabels) {
+				return fail(0, fmt.Errorf("column %q is of type %s, which cannot be a label: name the labels with --label in "+
+					"place of %q", field.Name, field.Type, AllLabels))
+			}
 			return fail(0, fmt.Errorf("column %q is of type %s; it must hold text, numbers or days", field.Name, field.Type))
 		}
 		at[i], columns = len(columns), append(columns, i)

@@ -375,3 +375,37 @@ func TestLabelsOfParquet(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Decimals are numbers. What can be no label is named, with what to do about it.
+func TestDecimalsOfParquet(t *testing.T) {
+	type row struct {
+		Host  string `parquet:"host"`
+		Rank  int64  `parquet:"rank,decimal(0:10)"`
+		Price int32  `parquet:"price,decimal(2:9)"`
+	}
+	path := filepath.Join(t.TempDir(), "decimals.parquet")
+	must(t, parquet.WriteFile(path, []row{{"a.example", 7, 150}}))
+	got, _, err := targetsOfFile(t, path, "https")
+	if diff := cmp.Diff([]string{"1 https://a.example #7"}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	var l Labels
+	_, err = l.Read(t.Context(), LabelFile{Path: path, Wanted: []string{AllLabels}}, nil)
+	must(t, err)
+	must(t, l.Settle())
+	if all := l.Of("a.example"); len(all) != 1 || all[0].Value != "1.50" {
+		t.Errorf("labels %v", all)
+	}
+	type listed struct {
+		Host string   `parquet:"host"`
+		Tags []string `parquet:"tags,list"`
+	}
+	must(t, parquet.WriteFile(path, []listed{{"a.example", []string{"x"}}}))
+	for wanted, want := range map[string]string{AllLabels: "name the labels with --label in place of",
+		"tags": "must hold text"} {
+		if _, err := new(Labels).Read(t.Context(), LabelFile{Path: path, Wanted: []string{wanted}}, nil); err == nil ||
+			!strings.Contains(err.Error(), `column "tags" is of type list`) || !strings.Contains(err.Error(), want) {
+			t.Errorf("--label %s: %v", wanted, err)
+		}
+	}
+}
