@@ -1,6 +1,7 @@
 package rowio
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // decimals returns what reads a column of decimals as texts, with as many digits after the
 // point as their type says.
 func decimals(kind parquet.Kind, scale int) func(leaf, *parquet.FileColumnChunk) column {
-	ofBytes := func(b []byte) string { return decimalText(signed(b).String(), scale) }
+	ofBytes := func(b []byte) string { return decimalOf(b, scale) }
 	switch kind {
 	case parquet.Int32:
 		return asTexts(int32s, func(v int32) string { return decimalText(strconv.FormatInt(int64(v), 10), scale) })
@@ -44,6 +45,14 @@ func signed(b []byte) *big.Int {
 	return n
 }
 
+// decimalOf returns a number that is stored in bytes.
+func decimalOf(b []byte, scale int) string {
+	if len(b) > mostDecimal {
+		return fmt.Sprintf("decimal of %d bytes", len(b))
+	}
+	return decimalText(signed(b).String(), scale)
+}
+
 // decimalText puts the point into the digits of a number.
 func decimalText(digits string, scale int) string {
 	if scale <= 0 || scale > maxScale {
@@ -58,6 +67,10 @@ func decimalText(digits string, scale int) string {
 	}
 	return sign + digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
 }
+
+// mostDecimal bounds the bytes of a number, which Arrow's largest type has 32 of: digits of a long
+// one take long to make.
+const mostDecimal = 64
 
 // maxScale bounds the digits after the point: a footer may say anything.
 const maxScale = 1000

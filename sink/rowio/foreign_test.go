@@ -468,6 +468,11 @@ func TestDecimals(t *testing.T) {
 			t.Errorf("%s of scale %d is %s, want %s", row.digits, row.scale, got, row.want)
 		}
 	}
+	for want, b := range map[string][]byte{"0.01": {1}, "decimal of 65 bytes": make([]byte, 65)} {
+		if got := decimalOf(b, 2); got != want {
+			t.Errorf("%d bytes are %s, want %s", len(b), got, want)
+		}
+	}
 	for want, b := range map[string][]byte{"0": {}, "150": {0, 150}, "-106": {150}, "-1": {255, 255, 255}, "127": {127}} {
 		if got := signed(b).String(); got != want {
 			t.Errorf("%v is %s, want %s", b, got, want)
