@@ -19,7 +19,7 @@ type Change struct {
 	*Pairs
 }
 
-// Pairs are the hosts whose policies both runs know, of a change that is paired.
+// Pairs are the hosts whose rules decide in both runs, of a change that is paired.
 type Pairs struct {
 	both   int64   // counted by both runs
 	Hosts  int64   `json:"paired_hosts"`

@@ -61,7 +61,8 @@ func (p *pointMaker) warnOfOutages() {
 				continue // the warning about the outage says it
 			}
 			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of "+
-				"all hosts shift for that reason alone, and those of hosts whose rules decide (base files) do not",
+				"all hosts shift for that reason alone, those of hosts whose rules decide (base files) only as far as the "+
+				"hosts that are down differ from others",
 				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
 			k := 1 // the run that is hit
 			if shares[0] > shares[1] {

@@ -53,17 +53,17 @@ type pairing struct {
 	numbers map[id]uint16 // in ids
 	sets    map[string]uint32
 	texts   []string   // sets: numbers of two bytes, ascending
-	runs    [][]uint32 // by host of the panel: noAnswer, severalAnswers, unread, or a set
+	runs    [][]uint32 // by host of the panel: noAnswer, severalAnswers, ruleless, or a set
 	bands   [][]uint8  // the same, indexes of names
 	names   []string
 }
 
 // States of a host in a run beside sets of figures. A host with several answers, of several
-// origins or captures, has no pair, and neither has one whose policy is unknown in a run.
+// origins or captures, has no pair, and neither has one without rules that decide.
 const (
 	noAnswer = iota
 	severalAnswers
-	unread
+	ruleless
 	firstSet
 )
 

@@ -195,18 +195,11 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 	})
 }
 
-// isRead reports whether the policy of a host is known under the first profile of the series, by
-// its vector.
-func (h *hostReader) isRead(vector string) bool {
-	first := slices.Index(h.profiles, h.Profiles[0])
-	if first < 0 || vector[len(h.profiles)] != 0 { // a wall
-		return false
-	}
-	switch answer.Outcome(outcomes[vector[first]]) {
-	case answer.ConditionalAllow, answer.FullAllow:
-		return true
-	}
-	return false
+// hasRules reports whether the rules of a host decide under the first profile of the series, by its
+// vector: shares of files are of these hosts, and so are pairs.
+func (h *hostReader) hasRules(vector string) bool {
+	first, walled := slices.Index(h.profiles, h.Profiles[0]), vector[len(h.profiles)] > 0
+	return first >= 0 && !walled && vector[first] == isFile
 }
 
 // mostVectors is the number of vectors from which counts are made, so that a panel
@@ -237,7 +230,7 @@ func (s *hostSegment) merge() {
 		if h.pairing != nil && s.inPanel[i] && !s.twice[i] {
 			set, known := h.sets[n]
 			if !known {
-				if set = unread; h.isRead(h.texts[n]) {
+				if set = ruleless; h.hasRules(h.texts[n]) {
 					set = h.pairing.set(h.figures.ids, h.figures.of(h.texts[n]), h.Profiles[0])
 				}
 				h.sets[n] = set

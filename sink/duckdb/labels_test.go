@@ -77,8 +77,8 @@ func TestReportByLabel(t *testing.T) {
 		}
 	}
 	if hidden := one(t, db, "SELECT count(DISTINCT seq) FROM policies JOIN labels USING (seq) WHERE label = 'sector' AND "+
-		"class = 'unknown'"); hidden == "0" || !strings.Contains(text, "hides the policies of "+hidden+" hosts.") {
-		t.Errorf("the terminal does not say that the policies of %s hosts are hidden:\n%s", hidden, text)
+		"class = 'unknown'"); hidden == "0" || !strings.Contains(text, "The policies of "+hidden+" hosts are unknown.") {
+		t.Errorf("the terminal does not say that the policies of %s hosts are unknown:\n%s", hidden, text)
 	}
 	if n := one(t, db, "SELECT sum(count) FROM summary WHERE metric = 'targets'"); n != "150" {
 		t.Errorf("summary counts %s hosts", n)

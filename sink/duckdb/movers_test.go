@@ -120,7 +120,7 @@ func wantMovers(t *testing.T, out, population string, args ...string) {
 }
 
 // wantPairs checks the hosts that series --movers --panel says began and ended to shut an
-// agent out, against the policies of the hosts that all runs have, of those that both could read.
+// agent out, against the policies of the hosts that all runs have, of those whose rules decide in both.
 func wantPairs(t *testing.T, out string) {
 	t.Helper()
 	var got struct {
@@ -152,7 +152,7 @@ func wantPairs(t *testing.T, out string) {
 				`SELECT printf('%%d %%d %%d', count(*), count(*) FILTER (b AND NOT a), count(*) FILTER (a AND NOT b)) FROM (
 			SELECT host, bool_or(run = '%[1]s' AND class = 'disallow_all') AS a, bool_or(run = '%[2]s' AND class = 'disallow_all') AS b
 			FROM history.policies JOIN panel USING (host) WHERE agent = '%[3]s' AND profile = 'google' AND run IN ('%[1]s', '%[2]s')
-			GROUP BY host HAVING count(*) FILTER (class <> 'unknown') = 2)`, m.From.Run, m.To.Run, *m.Agent))
+			GROUP BY host HAVING count(*) FILTER (class <> 'unknown' AND outcome = 'conditional_allow') = 2)`, m.From.Run, m.To.Run, *m.Agent))
 		if found := fmt.Sprintf("%d %d %d", m.Hosts, m.Gained, m.Lost); found != want {
 			t.Errorf("%s: %s, and in SQL %s", *m.Agent, found, want)
 		}

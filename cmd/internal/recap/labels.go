@@ -60,6 +60,11 @@ func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.
 	}
 	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),
 		p.Foreign(label)))
+	if !slices.ContainsFunc(groups, func(g report.LabelGroup) bool { return g.HasTraining }) {
+		p.Line("The registry has no agent for AI training.")
+		showAgentsOf(p, m.FirstProfile(), label, groups)
+		return
+	}
 	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label),
 		[]string{label, "hosts", "known", "shut out", "share", "interval", "than the rest"}, 1, rows)
 	if more := len(groups) - len(rows); more > 0 {
@@ -68,7 +73,7 @@ func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.
 	}
 	p.Line("known: hosts whose policies are known, of which the shares are")
 	if n := hosts - known; n > 0 {
-		p.Line(fmt.Sprintf("An outage or a wall hides the policies of %s.", words.Count(n, "host")))
+		p.Line(fmt.Sprintf("The policies of %s are unknown.", words.Count(n, "host")))
 	}
 	p.Line(report.HowDiffer(len(groups)))
 	if text := report.Folded(groups); text != "" {
@@ -83,12 +88,12 @@ func showAgentsOf(p *cli.Text, profile, label string, groups []report.LabelGroup
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b report.LabelGroup) int { return cmp.Compare(b.Hosts, a.Hosts) })
 	shown := groups[:min(len(groups), mostColumns)]
-	closed := make(map[string]int64)
+	closed, known := make(map[string]int64), false
 	by := make([]map[string]counters.Fate, len(shown))
 	for i := range groups {
 		of := make(map[string]counters.Fate)
 		for _, a := range groups[i].Sums.Fates(profile) {
-			of[a.Agent] = a
+			of[a.Agent], known = a, known || a.Known > 0
 			if a.Closed > 0 {
 				closed[a.Agent] += a.Closed
 			}
@@ -99,7 +104,9 @@ func showAgentsOf(p *cli.Text, profile, label string, groups []report.LabelGroup
 	}
 	agents := counters.Ranked(closed)
 	if len(agents) == 0 {
-		p.Line("\nNo agent is shut out anywhere.")
+		if known {
+			p.Line("\nNo agent is shut out where the policy is known.")
+		}
 		return
 	}
 	head := []string{"agent"}

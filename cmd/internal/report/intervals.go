@@ -17,9 +17,8 @@ func (d *data) intervals() *draw.Figure {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "intervals",
-		Of: "Shares of the hosts whose policy for the agent is known, as neither an outage nor a wall hides it, that shut " +
-			"the agent out, with the interval of 95%.",
+		ID:   "intervals",
+		Of:   "Shares of the hosts whose policy for the agent is known that shut it out, with the interval of 95%.",
 		Head: []string{"agent", "shut_out", "known"},
 		Note: "The interval holds the true share in 95% of samples, if the hosts were drawn at random, one by one: " +
 			"Wilson's score interval. A list that is no sample, such as the first million of a ranking, has no such error. " +

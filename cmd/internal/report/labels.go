@@ -49,6 +49,8 @@ func (l Labels) Names() []string { return slices.Sorted(maps.Keys(l)) }
 type LabelGroup struct {
 	Value string
 	Sums  counters.Sums
+	// HasTraining says that the run judged agents for AI training.
+	HasTraining bool
 	// Hosts are all. Known are those whose policy is known: of the rest an outage or a wall hides
 	// it, and a group with more of these would seem to be more open. Closed are those that shut out
 	// an agent for AI training.
@@ -66,7 +68,8 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 	var known, closed int64
 	for value, sums := range l[label] {
 		keys := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
-		g := LabelGroup{Value: value, Sums: sums, Hosts: sums.Total("targets"), Closed: keys["all"] + keys["some"]}
+		g := LabelGroup{Value: value, Sums: sums, Hosts: sums.Total("targets"), Closed: keys["all"] + keys["some"],
+			HasTraining: keys != nil}
 		if g.Hosts == 0 {
 			continue
 		}
@@ -156,8 +159,8 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 		f.Title = fmt.Sprintf("By %s, AI crawlers are shut out by %s with %s, and by %s with %s", name,
 			words.ShareOf(first.Closed, first.Known, "hosts"), visible.Text(first.Value),
 			words.Percent(last.Closed, last.Known), visible.Text(last.Value))
-		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s whose policies are known, as neither an outage nor a "+
-			"wall hides them, that shut out an agent for AI training, with the interval of 95%%. %s of %s have the label, "+
+		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s whose policies are known that "+
+			"shut out an agent for AI training, with the interval of 95%%. %s of %s have the label, "+
 			"and the policies of %s of these are known.", name, words.Number(hosts), d.all(), words.Number(known))
 		f.Note = fmt.Sprintf("%d of %d values differ from the rest. %s. %s", differ, len(groups), HowDiffer(len(groups)),
 			Folded(groups))

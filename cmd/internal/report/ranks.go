@@ -72,8 +72,8 @@ func (d *data) ranks() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "ranks",
-		Of: "Shares of the hosts of each band of rank whose policy for the agent is known, as neither an outage nor a " +
-			"wall hides it, that shut the agent out: the darker, the more.",
+		Of: "Shares of the hosts of each band of rank whose policy for the agent is known that shut it out: the darker, " +
+			"the more.",
 		Heat: new(draw.Heat),
 		Head: []string{"agent", "stratum", "shut_out", "known"},
 	}
@@ -105,14 +105,16 @@ func (d *data) ranks() *draw.Figure {
 	slices.Sort(names)
 	for _, name := range names {
 		for _, band := range bands {
-			f.AddRow([]string{name, band}, closed[[2]string{name, band}], known[[2]string{name, band}])
+			if of := known[[2]string{name, band}]; of > 0 {
+				f.AddRow([]string{name, band}, closed[[2]string{name, band}], of)
+			}
 		}
 	}
 	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out,
   coalesce(sum(count) FILTER (key <> 'unknown'), 0)::BIGINT AS known
 FROM (SELECT stratum, agent, key, count %s)
 WHERE agent IN (%s)
-GROUP BY agent, stratum ORDER BY agent, %s`, d.from("policy", true),
+GROUP BY agent, stratum HAVING known > 0 ORDER BY agent, %s`, d.from("policy", true),
 		counters.QuoteAll(names), counters.StratumOrder)
 	return f
 }

@@ -53,7 +53,7 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		p.Line("")
 		showMet(p, &c.Pages[i])
 	}
-	p.Line("with rules: hosts whose rules decide, of which the shares are, so that no outage moves them")
+	p.Line("with rules: hosts whose rules decide, of which the shares are; a host that is down does not count as open")
 	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of " +
 		"them together in 95% of samples; ~ may be chance")
 	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))

@@ -20,7 +20,7 @@ func (d *seriesData) differences() *draw.Figure {
 	}
 	m := d.Movers(population, series.All)
 	if m.Method == series.Paired {
-		of = words.Hosts(d.Panel.Hosts) + " that all runs have, of those whose policies both compared runs know"
+		of = "the hosts whose rules decide in both, of " + words.Hosts(d.Panel.Hosts) + " that all runs have,"
 	}
 	if len(m.Movers) == 0 {
 		return nil

@@ -28,7 +28,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	p, m := &cli.Text{Out: out}, movers(r)
 	title := "What moved most, as shares of hosts whose rules decide (signals: that have a file)"
 	if m.Method == series.Paired {
-		title = "What moved most, as shares of hosts whose policies are known in both runs"
+		title = "What moved most, as shares of hosts whose rules decide in both runs"
 	}
 	switch m.Stratum {
 	case series.All:
@@ -69,7 +69,7 @@ func showMovers(out io.Writer, r *series.Result) {
 
 // howCompared says how runs were compared, and how that allows for many figures.
 func howCompared(method string, n int64, what string, isPanel bool) string {
-	text := "paired: the hosts that all runs have and both compared ones could read, host by host (McNemar's exact " +
+	text := "paired: of the hosts that all runs have those whose rules decide in both, host by host (McNemar's exact " +
 		"test; of few hosts it takes for chance what the interval does not)"
 	switch {
 	case method == series.Paired:

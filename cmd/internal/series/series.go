@@ -58,10 +58,11 @@ front pages and sitemaps host by host, and read nearly all tables of every run.
 
 With --movers, the output is what moved most between the first and the last of
 comparable runs: shares of the hosts whose rules decide that shut an agent or a category
-out, and of files with a signal; an outage moves none. A figure that may have moved by
-chance is left out. With --panel, the same hosts are compared pair by pair, those whose
-policies both runs know (McNemar's exact test, and the interval of paired shares), without
-clusters; else runs count as samples that differ. All figures together hold in 95 % of
+out, and of files with a signal: a host that is down does not count as open. A figure
+that may have moved by chance is left out. With --panel, the same hosts are compared pair
+by pair, those whose rules decide in both runs (McNemar's exact test, and the interval of
+paired shares), without clusters; else runs count as samples that differ, and hosts that
+are down in one of them as any others that it lacks. All figures together hold in 95 % of
 samples (Bonferroni).
 
 With --agent, the output is the share of the hosts whose rules decide that shut the agent

@@ -58,6 +58,8 @@ func (v *hostView) titleOfFile() string {
 	switch t := v.target; {
 	case t.ContentDigest == nil && t.CopyTime != nil:
 		return fmt.Sprintf("the last copy, of %s, which was not judged", t.CopyTime.UTC().Format(minute))
+	case v.Challenge != nil && t.ContentDigest == nil:
+		return "the page of the wall"
 	case t.ContentDigest == nil:
 		return "the page of the error, which was not judged"
 	case t.StaleSince != nil:

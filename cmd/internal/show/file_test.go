@@ -15,6 +15,10 @@ func TestTitleOfFile(t *testing.T) {
 		set(v)
 		return v.titleOfFile()
 	}
+	unjudged := view(func(v *hostView) { v.target.CopyDigest, v.Challenge = &digest, &wall })
+	if unjudged != "the page of the wall" {
+		t.Errorf("a wall that no profile takes for a file: %s", unjudged)
+	}
 	for want, set := range map[string]func(*hostView){
 		"the file": func(v *hostView) { v.target.ContentDigest, v.target.CopyTime = &digest, &at },
 		"the page of the wall": func(v *hostView) {

@@ -158,7 +158,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	case f.json:
 		return cli.JSON(stdout, h.events)
 	}
-	h.print(&cli.Text{Out: stdout}, len(complete))
+	h.print(&cli.Text{Out: stdout})
 	return nil
 }
 
@@ -171,6 +171,7 @@ type historian struct {
 	last     *past.Run
 	targets  map[string][]lookup.Target // of the host, by run
 	found    int                        // runs that have the host
+	lacking  int                        // runs whose lists lack it
 	seen     map[string]bool            // origins whose state is told; true if no run since lacks policies
 	answered map[string]map[string]bool // of origins, the identities of which an answer is told
 	events   []event
@@ -239,6 +240,8 @@ func (h *historian) add(ctx context.Context, id string) error {
 	}
 	if len(targets) > 0 {
 		h.found++
+	} else if slices.Contains(run.Tables, "fetches") {
+		h.lacking++
 	}
 	return nil
 }

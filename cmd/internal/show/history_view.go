@@ -16,15 +16,15 @@ import (
 // mostClosedNamed is how many agents that are shut out a line names.
 const mostClosedNamed = 8
 
-func (h *historian) print(p *cli.Text, runs int) {
+func (h *historian) print(p *cli.Text) {
 	origins := make(map[string]bool)
 	for _, e := range h.events {
 		if e.Origin != nil {
 			origins[*e.Origin] = true
 		}
 	}
-	in := words.Count(int64(runs), "complete run")
-	if h.found < runs {
+	in := words.Count(int64(h.found+h.lacking), "complete run")
+	if h.lacking > 0 {
 		in = fmt.Sprintf("%d of %s", h.found, in)
 	}
 	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, in, h.profile)

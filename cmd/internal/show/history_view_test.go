@@ -24,7 +24,7 @@ func TestNotesOfAHistoryAreToldOnce(t *testing.T) {
 	}
 	add("w3", "w2", "the runs' agents differ: those that both have are compared")
 	var out strings.Builder
-	h.print(&cli.Text{Out: &out}, 4)
+	h.print(&cli.Text{Out: &out})
 	want := `a.example in 4 complete runs, profile google
   0001-01-01  w1  note: verdicts are not compared: w0 and w1 have no such table (and so of 2 later runs)
   0001-01-01  w3  note: the runs' agents differ: those that both have are compared

@@ -180,7 +180,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	}
 	v.addDeciding()
 	body, err := lookup.Body(ctx, r, t)
-	if v.body = body; body != nil && t.ContentDigest != nil {
+	if v.body = body; body != nil && (t.ContentDigest != nil || t.CopyTime == nil) {
 		v.Body = new(schema.Text(body))
 	}
 	return v, err

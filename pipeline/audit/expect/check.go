@@ -24,6 +24,7 @@ type Checker struct {
 	coverage     []coverage // by expectation
 	agents       []schema.Agent
 	walled       map[int64]bool // targets of the segment that a wall kept from being read
+	refusing     map[int64]bool // targets of the segment that answered 401 or 403, and no wall
 	listed       map[int64]bool // targets of the segment with rows of coverage
 	csv          *csv.Writer
 	scratch      func() (*store.Scratch, error) // creates a file to sort in
@@ -33,7 +34,8 @@ type Checker struct {
 
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), listed: make(map[int64]bool),
-		csv: csv.NewWriter(file), scratch: scratch}
+		refusing: make(map[int64]bool),
+		csv:      csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
 		c.coverage = append(c.coverage, newCoverage(x))

@@ -21,6 +21,7 @@ import (
 func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
 	clear(c.walled)
+	clear(c.refusing)
 	clear(c.listed)
 	var meant []int
 	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "coverage", "rules"} {
@@ -32,7 +33,7 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	if len(meant) == 0 {
 		return targets, nil
 	}
-	what := rowio.Selection{Columns: []string{"seq", "host", "reason", "challenge"}}
+	what := rowio.Selection{Columns: []string{"seq", "host", "reason", "status", "challenge"}}
 	err := rowio.Of(ctx, in, fetches, what, func(batch []schema.Fetch) error {
 		for i := range batch {
 			t := &batch[i]
@@ -45,6 +46,8 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 				c.promises[k].Hosts++
 				if walled {
 					c.walled[t.Seq] = true
+				} else if status := schema.OrZero(t.Status); status == 401 || status == 403 {
+					c.refusing[t.Seq] = true
 				}
 				if of := targets[table]; len(of) == 0 || of[len(of)-1] != t.Seq {
 					targets[table] = append(of, t.Seq)
@@ -203,7 +206,8 @@ func (c *Checker) policies(s *selection, meant []int, batch []schema.Policy) {
 }
 
 // verdicts checks single verdicts. Behind a wall, none is known; in an outage a verdict says what a
-// crawler does for now, and nothing of what the host wants.
+// crawler does for now, and nothing of what the host wants. A host that refuses does say so, under
+// profiles that take a 401 or 403 for it.
 func (c *Checker) verdicts(s *selection, meant []int, batch []schema.Verdict) {
 	categories := make(map[string]string)
 	for _, a := range c.agents {
@@ -217,7 +221,8 @@ func (c *Checker) verdicts(s *selection, meant []int, batch []schema.Verdict) {
 				continue
 			}
 			c.sawURL(k, v.URL)
-			if c.walled[v.Seq] || v.Reason == string(answer.FullDisallow) || v.Reason == string(answer.Undefined) {
+			isOutage := v.Reason == string(answer.FullDisallow) && !c.refusing[v.Seq] || v.Reason == string(answer.Undefined)
+			if c.walled[v.Seq] || isOutage {
 				s.unknown(c, k)
 				continue
 			}

@@ -85,3 +85,37 @@ func TestAWallIsNoPolicy(t *testing.T) {
 		}
 	}
 }
+
+// A verdict is known of a host that refuses, where a profile takes a 401 or 403 for a prohibition; of
+// one that is down it is not.
+func TestARefusalIsAVerdict(t *testing.T) {
+	dir := t.TempDir()
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "verdicts", "agents"},
+		Profiles: []string{"urllib-2025"}})
+	sinktest.Must(t, err)
+	s, err := run.Segment(0)
+	sinktest.Must(t, err)
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}, Category: "x"}}
+	sinktest.Must(t, s.Agents.Write(agents...))
+	for i, status := range []int32{401, 403, 503, 0} {
+		row := audittest.Fetch(fmt.Sprintf("https://h%d.example", status), "network_failure", "", 0)
+		row.Seq, row.Status = int64(i), schema.NonZero(status)
+		sinktest.Must(t, s.Fetches.Write(row))
+		sinktest.Must(t, s.Verdicts.Write(schema.Verdict{Seq: row.Seq, Host: row.Host, Origin: row.Origin, Agent: "A",
+			Profile: "urllib-2025", JudgedBy: "urllib-2025", URL: "/", Verdict: "disallow", Reason: "full_disallow"}))
+	}
+	s.Targets = 4
+	sinktest.Must(t, s.Commit())
+	sinktest.Must(t, run.Complete(sink.Completion{Tally: journal.Tally{Targets: 4}}))
+	for verdict, want := range map[string]string{"disallow": "kept 0 of 2, 2 unknown",
+		"allow": "broken 2 of 2, 2 unknown"} {
+		e, err := Parse("e", []byte("- {name: x, urls: /, verdict: "+verdict+"}"), nil)
+		sinktest.Must(t, err)
+		promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
+		sinktest.Must(t, err)
+		p := promises[0]
+		if got := fmt.Sprintf("%s %d of %d, %d unknown", p.State, p.Broken, p.Checked, p.Unknown); got != want {
+			t.Errorf("%s: %s, want %s", verdict, got, want)
+		}
+	}
+}
