@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -22,7 +23,8 @@ import (
 // mostOfLabel is how many values and agents of a label are told.
 const mostOfLabel = 3
 
-// moved counts hosts that shut an agent out since, of some hosts.
+// moved counts hosts that shut an agent out since, of some hosts: those of both runs that the later
+// one could read.
 type moved struct {
 	N  int64 `json:"shut_out"`
 	Of int64 `json:"hosts"`
@@ -61,7 +63,11 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for the comparison: %w", err)
 	}
-	isNew, shut := make(map[string]bool), make(map[string]map[string]bool) // by origin; by agent and origin
+	uncompared, err := unread(ctx, c, m)
+	if err != nil {
+		return nil, err
+	}
+	shut := make(map[string]map[string]bool) // by agent and origin
 	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part},
 		rowio.Selection{Columns: []string{"origin", "kind", "agent", "profile", "before", "after"}},
 		func(batch []schema.Change) error {
@@ -70,7 +76,7 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 				out := robots.DisallowAll.String()
 				switch {
 				case row.Kind == "host_new":
-					isNew[strings.Clone(row.Origin)] = true
+					uncompared[strings.Clone(row.Origin)] = true
 				case row.Kind != "policy_class" || row.Agent == nil || row.Profile != nil && *row.Profile != m.FirstProfile():
 				case schema.OrZero(row.After) == out && schema.OrZero(row.Before) != out:
 					agent := strings.Clone(*row.Agent)
@@ -96,7 +102,7 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 		func(batch []schema.Label) error {
 			for i := range batch {
 				row := &batch[i]
-				if isNew[row.Origin] {
+				if uncompared[row.Origin] {
 					continue
 				}
 				v := summary.LabelValue{Label: row.Label, Value: row.Value}
@@ -120,6 +126,26 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 		return nil, err
 	}
 	return surest(agents, hosts, closed), nil
+}
+
+// unread returns the origins that a run could not read: they may have changed, and nobody knows.
+func unread(ctx context.Context, c diff.Config, m *journal.Manifest) (map[string]bool, error) {
+	out := make(map[string]bool)
+	err := rowio.Of(ctx, c.In, m.PartsOf("fetches"), rowio.Selection{Columns: []string{"origin", "outcome", "challenge"}},
+		func(batch []schema.Fetch) error {
+			for i := range batch {
+				row := &batch[i]
+				switch answer.Outcome(row.Outcome) {
+				case answer.ConditionalAllow, answer.FullAllow:
+					if row.Challenge == nil {
+						continue
+					}
+				}
+				out[strings.Clone(row.Origin)] = true
+			}
+			return nil
+		})
+	return out, err
 }
 
 // countedApart returns the values of labels that the run counts apart; there are none if it
