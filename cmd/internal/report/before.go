@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
@@ -51,8 +50,8 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 	return e, nil
 }
 
-// outage is the difference between the shares of hosts without a known policy from which
-// on shares of all hosts cannot be compared (see pipeline/series).
+// outage is the share of hosts without a known policy from which on shares of all hosts cannot
+// be compared: as many may be hidden in the other run, and be others.
 const outage = 0.02
 
 // unknown returns the share of hosts whose policy an outage or a wall hides.
@@ -63,7 +62,7 @@ func unknown(s counters.Sums, profile string, hosts int64) float64 {
 // byRules reports whether the shares before and after are of the hosts with rules: an
 // outage in one of the runs lowers shares of all hosts.
 func (d *data) byRules() bool {
-	return math.Abs(unknown(d.sums, d.profile, d.hosts)-unknown(d.before.sums, d.profile, d.before.hosts)) >= outage
+	return max(unknown(d.sums, d.profile, d.hosts), unknown(d.before.sums, d.profile, d.before.hosts)) >= outage
 }
 
 // moved is a number of hosts in two runs.

@@ -52,7 +52,7 @@ func ofRun(files, down, gptbot, ahrefs int64, alone string) []schema.Count {
 }
 
 // The page of changes begins with the shares of both runs: of all hosts or, if an outage
-// hides more hosts in one of them, of those with rules.
+// hides some, of those with rules.
 func TestBeforeAndAfter(t *testing.T) {
 	for _, row := range []struct {
 		name          string
@@ -60,7 +60,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		want, not     []string
 	}{
 		{
-			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 20, 268, 90, "New"),
+			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 19, 268, 90, "New"),
 			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training",
 				"GPTBot moved most: 20.5 → 26.8% of hosts shut it out",
 				"Shares of the 1,000 hosts of 8 January 2027 and the 1,000 hosts of 15 January 2027.",
@@ -75,6 +75,10 @@ func TestBeforeAndAfter(t *testing.T) {
 				"an outage in one of the runs lowers shares of all hosts", "The average host shuts out 0.3 → 0.4 of 2 agents",
 				"on average, of the 600 hosts whose policy is known of 8 January 2027"},
 			[]string{"15.0 → 24.0%"},
+		},
+		{
+			"as many down, perhaps others", ofRun(600, 250, 150, 60, "Old"), ofRun(600, 250, 180, 80, "New"),
+			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training"}, []string{"15.0 → 18.0%"},
 		},
 		{
 			"walls", ofRun(800, 0, 400, 100, "Old"), append(ofRun(800, 0, 200, 50, "New"),
