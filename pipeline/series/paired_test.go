@@ -238,6 +238,9 @@ func TestOutagesMoveNothing(t *testing.T) {
 			if at == 1 && i%20 == 3 {
 				classes["B"] = "disallow_all"
 			}
+			if at == 0 && i%20 == 7 {
+				classes["C"] = "disallow_all"
+			}
 			if at == 1 && i%4 < 2 {
 				classes = map[string]string{"A": "unknown", "B": "unknown", "C": "unknown"}
 			}
@@ -257,7 +260,7 @@ func TestOutagesMoveNothing(t *testing.T) {
 		r, err := Read(t.Context(), c.Config)
 		must(t, err)
 		for _, x := range r.Movers(c.population, All).Movers {
-			if schema.OrZero(x.Agent) != "B" && schema.OrZero(x.Category) == "" {
+			if schema.OrZero(x.Agent) == "A" {
 				t.Errorf("%s: %s moved: %+v", name, schema.OrZero(x.Agent), x)
 			}
 			if x.Pairs != nil && (x.From.Denominator != 1000 || x.To.Denominator != 1000 || x.Hosts != 1000 ||

@@ -462,7 +462,7 @@ func TestDecimals(t *testing.T) {
 		digits string
 		scale  int
 		want   string
-	}{{"150", 2, "1.50"}, {"7", 0, "7"}, {"-7", 2, "-0.07"}, {"0", 3, "0.000"}, {"12", -2, "12"},
+	}{{"150", 2, "1.50"}, {"15", 1, "1.5"}, {"7", 0, "7"}, {"-7", 2, "-0.07"}, {"0", 3, "0.000"}, {"12", -2, "12"},
 		{"-123456", 3, "-123.456"}} {
 		if got := decimalText(row.digits, row.scale); got != row.want {
 			t.Errorf("%s of scale %d is %s, want %s", row.digits, row.scale, got, row.want)
