@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# next-sitemap 4.2.3 (npm) writes a sitemap that is no XML as soon as one page of it has an image or a
-# video whose URL has an ampersand.
+# next-sitemap 4.2.3 (npm) writes invalid XML if a page has an image or a video whose URL contains an
+# ampersand.
 #
 # All values of a sitemap, URLs among them, have "&" as a reference (sitemaps.org, "Entity escaping").
 # next-sitemap does so for pages, their alternates and titles, but not for the URLs of images and videos,

@@ -8,7 +8,7 @@
 # reads the site's file when the site is built, moves it away and serves its own. Once it has found
 # "Disallow: /" in a group for "*", in whatever company, the site serves two lines that close it,
 # without its other groups and rules, and every page says noindex. The build warns that the file blocks
-# indexing, and does not say that it is no longer the file.
+# indexing. It does not say that the site serves another file.
 #
 # Where no group has that rule the file is served whole, but the field X-Robots-Tag of a page obeys the
 # group for "*" even if the crawler that asks has its own: a page that Googlebot may fetch tells it to

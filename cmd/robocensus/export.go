@@ -249,14 +249,8 @@ func (f *exportFlags) remark(m *journal.Manifest, what *export.Selection, writte
 	if m.Finished == nil {
 		say("run %s is unfinished: these are the rows that are committed", m.Run)
 	}
-	var chosen []string
-	for _, c := range what.Where {
-		if what.Table != export.Access || c.Column != "agent" { // which is a column of access
-			chosen = append(chosen, visible.Text(c.Column+"="+strings.Join(c.Values, " or ")))
-		}
-	}
-	if written.Rows == 0 && len(chosen) > 0 {
-		say("no row of %s has %s", what.Table, strings.Join(chosen, " and "))
+	if chosen := chosenRows(what); written.Rows == 0 && chosen != "" {
+		say("no row of %s has %s", what.Table, chosen)
 	}
 	if written.More {
 		say("a workbook has no more than %s, and %s has more: choose rows with --where, or give --format csv",
@@ -271,6 +265,17 @@ func (f *exportFlags) remark(m *journal.Manifest, what *export.Selection, writte
 		say("each row stands there once for every profile of the run (%s): --profile %s takes one",
 			strings.Join(m.Profiles, ", "), m.Profiles[0])
 	}
+}
+
+// chosenRows says which rows a selection takes, "" for all.
+func chosenRows(s *export.Selection) string {
+	var chosen []string
+	for _, c := range s.Where {
+		if s.Table != export.Access || c.Column != "agent" { // which is a column of access
+			chosen = append(chosen, visible.Text(c.Column+"="+strings.Join(c.Values, " or ")))
+		}
+	}
+	return strings.Join(chosen, " and ")
 }
 
 // chooses reports whether a selection has a condition on a column.

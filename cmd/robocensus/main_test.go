@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(roomy{m}, map[string]func(){"robocensus": main})
 }
 
-// roomy are tests in a process that has a limit of memory, so that no command in it sets
-// one: its own, for a process of its own, is far below what many of them take, and half of
-// the time would go on collecting garbage.
+// roomy sets a limit of memory for the process of the tests, so that no command in it sets its
+// own. Many tests run at a time, and within the limit of one command they would spend half of
+// their CPU on collecting garbage.
 type roomy struct{ *testing.M }
 
 func (m roomy) Run() int {

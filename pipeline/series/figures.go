@@ -107,7 +107,7 @@ func (f *figures) of(vector string) []int32 {
 	h, list := f.h, append(f.list[:0], 0)
 	walled := vector[len(h.profiles)] > 0
 	for p := range h.profiles {
-		if vector[p] == isFile && !walled {
+		if h.hasRules(vector, p) {
 			list = append(list, int32(1+p))
 		}
 	}

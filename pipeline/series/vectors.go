@@ -195,11 +195,10 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 	})
 }
 
-// hasRules reports whether the rules of a host decide under the first profile of the series, by its
-// vector: shares of files are of these hosts, and so are pairs.
-func (h *hostReader) hasRules(vector string) bool {
-	first, walled := slices.Index(h.profiles, h.Profiles[0]), vector[len(h.profiles)] > 0
-	return first >= 0 && !walled && vector[first] == isFile
+// hasRules reports whether the rules of a host decide under a profile, by its vector: shares of
+// files are of these hosts, and so are pairs.
+func (h *hostReader) hasRules(vector string, profile int) bool {
+	return vector[profile] == isFile && vector[len(h.profiles)] == 0 // not behind a wall
 }
 
 // mostVectors is the number of vectors from which counts are made, so that a panel
@@ -230,7 +229,8 @@ func (s *hostSegment) merge() {
 		if h.pairing != nil && s.inPanel[i] && !s.twice[i] {
 			set, known := h.sets[n]
 			if !known {
-				if set = ruleless; h.hasRules(h.texts[n]) {
+				first := slices.Index(h.profiles, h.Profiles[0])
+				if set = ruleless; first >= 0 && h.hasRules(h.texts[n], first) {
 					set = h.pairing.set(h.figures.ids, h.figures.of(h.texts[n]), h.Profiles[0])
 				}
 				h.sets[n] = set

@@ -63,11 +63,7 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for the comparison: %w", err)
 	}
-	uncompared, err := unread(ctx, c, m)
-	if err != nil {
-		return nil, err
-	}
-	shut := make(map[string]map[string]bool) // by agent and origin
+	uncompared, shut := make(map[string]bool), make(map[string]map[string]bool) // by origin; by agent and origin
 	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part},
 		rowio.Selection{Columns: []string{"origin", "kind", "agent", "profile", "before", "after"}},
 		func(batch []schema.Change) error {
@@ -89,6 +85,9 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 			return nil
 		})
 	if err != nil || len(shut) == 0 {
+		return nil, err
+	}
+	if err := addUnread(ctx, c, m, uncompared); err != nil {
 		return nil, err
 	}
 	apart, err := countedApart(ctx, c, m)
@@ -128,10 +127,9 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 	return surest(agents, hosts, closed), nil
 }
 
-// unread returns the origins that a run could not read: they may have changed, and nobody knows.
-func unread(ctx context.Context, c diff.Config, m *journal.Manifest) (map[string]bool, error) {
-	out := make(map[string]bool)
-	err := rowio.Of(ctx, c.In, m.PartsOf("fetches"), rowio.Selection{Columns: []string{"origin", "outcome", "challenge"}},
+// addUnread adds the origins that a run could not read: they may have changed, and nobody knows.
+func addUnread(ctx context.Context, c diff.Config, m *journal.Manifest, to map[string]bool) error {
+	return rowio.Of(ctx, c.In, m.PartsOf("fetches"), rowio.Selection{Columns: []string{"origin", "outcome", "challenge"}},
 		func(batch []schema.Fetch) error {
 			for i := range batch {
 				row := &batch[i]
@@ -141,11 +139,10 @@ func unread(ctx context.Context, c diff.Config, m *journal.Manifest) (map[string
 						continue
 					}
 				}
-				out[strings.Clone(row.Origin)] = true
+				to[strings.Clone(row.Origin)] = true
 			}
 			return nil
 		})
-	return out, err
 }
 
 // countedApart returns the values of labels that the run counts apart; there are none if it

@@ -47,23 +47,28 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 }
 
 func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.LabelGroup) {
-	hosts, known := int64(0), int64(0)
-	var rows [][]string
+	hosts, unknown := int64(0), int64(0)
 	for _, g := range groups {
-		hosts, known = hosts+g.Hosts, known+g.Known
+		hosts, unknown = hosts+g.Hosts, unknown+g.Hosts-g.Known
 	}
+	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),
+		p.Foreign(label)))
+	if slices.ContainsFunc(groups, func(g report.LabelGroup) bool { return g.HasTraining }) {
+		showTraining(p, label, groups, unknown)
+	} else {
+		p.Line("The registry has no agent for AI training.")
+	}
+	showAgentsOf(p, m.FirstProfile(), label, groups)
+}
+
+// showTraining prints which hosts shut out an agent for AI training, by their group.
+func showTraining(p *cli.Text, label string, groups []report.LabelGroup, unknown int64) {
+	var rows [][]string
 	for _, g := range groups[:min(len(groups), mostGroups)] {
 		rows = append(rows, []string{
 			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Known), words.Number(g.Closed),
 			words.PercentKnown(g.Closed, g.Known), g.Interval(), g.Difference(),
 		})
-	}
-	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, cli.Date(m.Date), words.Count(hosts, "host"),
-		p.Foreign(label)))
-	if !slices.ContainsFunc(groups, func(g report.LabelGroup) bool { return g.HasTraining }) {
-		p.Line("The registry has no agent for AI training.")
-		showAgentsOf(p, m.FirstProfile(), label, groups)
-		return
 	}
 	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label),
 		[]string{label, "hosts", "known", "shut out", "share", "interval", "than the rest"}, 1, rows)
@@ -72,14 +77,13 @@ func showGroups(p *cli.Text, m *journal.Manifest, label string, groups []report.
 			words.Number(int64(more)), cli.ShellWord(label)))
 	}
 	p.Line("known: hosts whose policies are known, of which the shares are")
-	if n := hosts - known; n > 0 {
-		p.Line(fmt.Sprintf("The policies of %s are unknown.", words.Count(n, "host")))
+	if unknown > 0 {
+		p.Line(fmt.Sprintf("The policies of %s are unknown.", words.Count(unknown, "host")))
 	}
 	p.Line(report.HowDiffer(len(groups)))
 	if text := report.Folded(groups); text != "" {
 		p.Line(text)
 	}
-	showAgentsOf(p, m.FirstProfile(), label, groups)
 }
 
 // showAgentsOf prints the shares of the agents that are shut out most, for the values that most

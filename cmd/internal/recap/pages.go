@@ -109,7 +109,7 @@ func showFront(p *cli.Text, f *figures) {
 	}
 	var stated []string
 	for _, key := range counters.Ranked(f.stated) {
-		stated = append(stated, p.Foreign(words.PageStatement(key))+" by "+words.Count(f.stated[key], f.noun))
+		stated = append(stated, p.Foreign(counters.PageStatement(key))+" by "+words.Count(f.stated[key], f.noun))
 	}
 	switch {
 	case len(stated) > 0:

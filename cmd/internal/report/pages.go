@@ -94,7 +94,7 @@ func pageName(counter string) string {
 	case "front_page":
 		return "front page: " + words.PageOutcome.Of(k)
 	case "page_preference":
-		return words.PageStatement(k)
+		return counters.PageStatement(k)
 	}
 	return map[string]string{"any": "refuses AI training in some header",
 		"alone": "refuses AI training, and robots.txt does not"}[k]

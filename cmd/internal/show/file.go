@@ -58,14 +58,12 @@ func (v *hostView) titleOfFile() string {
 	switch t := v.target; {
 	case t.ContentDigest == nil && t.CopyTime != nil:
 		return fmt.Sprintf("the last copy, of %s, which was not judged", t.CopyTime.UTC().Format(minute))
-	case v.Challenge != nil && t.ContentDigest == nil:
-		return "the page of the wall"
-	case t.ContentDigest == nil:
-		return "the page of the error, which was not judged"
-	case t.StaleSince != nil:
+	case t.ContentDigest != nil && t.StaleSince != nil:
 		return fmt.Sprintf("the last copy, of %s, which was judged", t.StaleSince.UTC().Format(minute))
 	case v.Challenge != nil:
 		return "the page of the wall"
+	case t.ContentDigest == nil:
+		return "the page of the error, which was not judged"
 	}
 	return "the file"
 }

@@ -209,11 +209,12 @@ func (h *historian) add(ctx context.Context, id string) error {
 	if gap := h.gap(run); gap > 0 && h.found > 0 {
 		h.events = append(h.events, event{Event: "gap", Days: &gap})
 	}
+	isLacking := len(targets) == 0 && slices.Contains(run.Tables, "fetches")
 	if h.found > 0 {
 		if err := h.compare(ctx, run, targets); err != nil {
 			return err
 		}
-	} else if len(targets) == 0 && len(h.events) == 0 && slices.Contains(run.Tables, "fetches") {
+	} else if isLacking && len(h.events) == 0 {
 		h.events = append(h.events, event{Event: "absent"}) // from here until the first run that has it
 	}
 	if !h.judged(run.Manifest) {
@@ -240,7 +241,8 @@ func (h *historian) add(ctx context.Context, id string) error {
 	}
 	if len(targets) > 0 {
 		h.found++
-	} else if slices.Contains(run.Tables, "fetches") {
+	}
+	if isLacking {
 		h.lacking++
 	}
 	return nil

@@ -1,7 +1,5 @@
 package words
 
-import "strings"
-
 // Treatment has words for what a further identity met.
 var Treatment = Vocabulary{
 	"served":       "a file, as we",
@@ -83,14 +81,6 @@ var PageHeader = Vocabulary{
 	"content-signal":  "Content-Signal",
 	"robots-tag":      "Robots-Tag",
 	"robots":          "meta robots",
-}
-
-// PageStatement returns the words for a counter of what headers of front pages state.
-func PageStatement(key string) string {
-	header, said, _ := strings.Cut(key, " ")
-	at := max(strings.LastIndexByte(said, ' '), 0)
-	preference := map[string]string{" allow": "permitted", " disallow": "refused"}[said[at:]]
-	return PageHeader.Of(header) + ": " + Use.Of(said[:at]) + ", " + preference
 }
 
 // PageOutcome has words for what came of the request for a front page.

@@ -67,7 +67,7 @@ func (l *labelColumns) find(fields []string, c *columns) error {
 	return nil
 }
 
-// notUTF8 says what to do about a label that is no text.
+// notUTF8 says how to convert a list whose labels are not UTF-8.
 const notUTF8 = "it is not UTF-8; convert the list, as by iconv -f WINDOWS-1252 -t UTF-8"
 
 // SameColumn reports whether a user means a column by a name.

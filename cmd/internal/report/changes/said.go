@@ -22,7 +22,7 @@ type way struct {
 	legend, bar   string // "" for what has no bar, and is drawn with that of its class
 }
 
-// A waysOf has the hosts of a thing that a view tells of, by ways.
+// waysOf counts the hosts that took each way: for one identity, document or use of a view.
 type waysOf struct {
 	name   string   // beside the bars
 	keys   []string // in the columns of the view

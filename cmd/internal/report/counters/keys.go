@@ -10,10 +10,16 @@ import (
 const Headline = "ai-training"
 
 // Statement returns the display name of a statement about use.
-func Statement(k string) string {
+func Statement(k string) string { return statement(words.Mechanism, k) }
+
+// PageStatement returns that of a statement in the header of a front page.
+func PageStatement(k string) string { return statement(words.PageHeader, k) }
+
+// statement names what states something by a vocabulary.
+func statement(by words.Vocabulary, k string) string {
 	subject, preference := CutLast(k)
-	mechanism, use, _ := strings.Cut(subject, " ")
-	return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted",
+	what, use, _ := strings.Cut(subject, " ")
+	return by.Of(what) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted",
 		"disallow": "refused"}[preference]
 }
 
